@@ -1,0 +1,1 @@
+"""Records and ports that every other package shares; standard library only."""
