@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from kernelwright.core.fingerprint import fingerprint
 
@@ -27,6 +28,13 @@ class Candidate:
     parent: str | None = None
     context: tuple[str, ...] = ()
     schedule: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        # Parts are written below a folder; a generator must not choose any other place.
+        for path, _ in self.parts:
+            place = PurePosixPath(path)
+            if not path or "\\" in path or place.is_absolute() or ".." in place.parts:
+                raise ValueError(f"a part must have a relative path without '..', not {path!r}")
 
     @classmethod
     def of(

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from kernelwright.core.budget import Budget, Usage
 from kernelwright.core.candidate import Candidate
@@ -322,6 +322,10 @@ class Lesson:
     updates: tuple[ValueUpdate, ...]
 
 
+LearnRule: TypeAlias = Callable[[ValueView], Lesson]
+"""What a rollout teaches, given the values at the moment it is recorded."""
+
+
 class Memory(Protocol):
     """The read side and the write side of the value-driven memory; both pure."""
 
@@ -372,8 +376,12 @@ class Store(Protocol):
         """Forget a run and its rollouts; return how many rollouts went. Values are rebuilt."""
         ...
 
-    def append(self, rollout: Rollout, lesson: Lesson) -> None:
+    def append(self, rollout: Rollout, learn: LearnRule) -> None:
         """Record a rollout and what it taught, all or nothing.
+
+        `learn` is called inside the transaction with the values as they are at that moment, so
+        two writers cannot lose each other's updates, and the order of the log is the order in
+        which values moved: folding the log gives the live values again.
 
         Raises:
             StoreConflict: if the run already has a different rollout with that index.

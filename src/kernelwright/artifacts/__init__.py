@@ -1,0 +1,1 @@
+"""What a user takes away: the best candidate's files, and reports with provenance."""

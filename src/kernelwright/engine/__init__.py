@@ -1,0 +1,1 @@
+"""The loop: propose, retrieve, generate, verify, reward, record, learn. Start at `rollout.py`."""
