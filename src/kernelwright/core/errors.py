@@ -55,6 +55,10 @@ class StoreTooNew(KernelwrightError):
     """The database was written by a newer version than this one."""
 
 
+class StoreUnusable(KernelwrightError):
+    """The store cannot be opened, read or written: missing, damaged, locked, no space."""
+
+
 class StoreConflict(KernelwrightError):
     """Two writers disagreed about one record; nothing was overwritten."""
 

@@ -32,6 +32,7 @@ class MemoryItem:
         candidate_id: Candidate of a trace, or empty.
         schedule: (name, value) choices that the item recommends or records.
         version: Version of the product or document it came from.
+        parent_id: Start point that the candidate of a trace was refined from, or empty.
     """
 
     kind: MemoryKind
@@ -44,6 +45,7 @@ class MemoryItem:
     candidate_id: str = ""
     schedule: tuple[tuple[str, str], ...] = ()
     version: str = ""
+    parent_id: str = ""
 
     @property
     def item_id(self) -> str:

@@ -31,7 +31,7 @@ from kernelwright.core.rollout import History, Proposal, Rollout
 from kernelwright.core.run import Run, RunStatus
 from kernelwright.core.task import Task
 from kernelwright.core.tensor import Tree
-from kernelwright.core.value import Stage, Value, ValueView
+from kernelwright.core.value import Moments, Stage, Value, ValueView
 from kernelwright.core.verdict import GateName, GateReport, Latency, Ratio, Verdict
 
 # --- running modules --------------------------------------------------------------------------
@@ -316,10 +316,31 @@ class ValueUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What one rollout teaches: new memory items and moved values, written in one transaction."""
+    """What one rollout teaches; written in the same transaction as the rollout.
 
-    items: tuple[MemoryItem, ...]
-    updates: tuple[ValueUpdate, ...]
+    Attributes:
+        items: New memory items.
+        updates: Moved values, at most one for each (stage, item id).
+        rewards: Moved moments of the raw rewards, by stage.
+    """
+
+    items: tuple[MemoryItem, ...] = ()
+    updates: tuple[ValueUpdate, ...] = ()
+    rewards: tuple[tuple[Stage, Moments], ...] = ()
+
+
+class Learn(Protocol):
+    """One step of the fold from the log to the values; `Memory.learn` is one.
+
+    Pure: a store calls it inside the transaction that records the rollout, with the values as
+    they are at that place in the log, so that live values equal the fold of the log whoever else
+    writes at the same time. It must ask for values one by one (`values.of`), because what it is
+    given may be read from the database on demand and is valid only during the call.
+    """
+
+    def __call__(self, rollout: Rollout, *, values: ValueView) -> Lesson:
+        """Return what the rollout teaches, given everything that was learned before it."""
+        ...
 
 
 LearnRule: TypeAlias = Callable[[ValueView], Lesson]
@@ -361,7 +382,11 @@ class Store(Protocol):
     """
 
     def begin(self, run: Run) -> Run:
-        """Record a new run, or return the recorded one with the same identity."""
+        """Record a new run, or return the recorded one with the same identity.
+
+        Raises:
+            StoreConflict: if a run with that identity and another key is recorded.
+        """
         ...
 
     def runs(self, *, key: str | None = None, task_id: str | None = None) -> tuple[Run, ...]:
@@ -369,7 +394,11 @@ class Store(Protocol):
         ...
 
     def update_run(self, run_id: str, *, status: RunStatus, budget: Budget) -> None:
-        """Change what may change about a run: where it stands and what it may spend."""
+        """Change what may change about a run: where it stands and what it may spend.
+
+        Raises:
+            UnknownName: if there is no such run.
+        """
         ...
 
     def prune(self, run_id: str) -> int:
@@ -410,10 +439,6 @@ class Store(Protocol):
 
     def updates_of(self, item_id: str) -> tuple[tuple[str, ValueUpdate], ...]:
         """Return (rollout id, update) of every time an item's value moved, oldest first."""
-        ...
-
-    def replace_values(self, values: ValueView) -> None:
-        """Put a rebuilt view in place of the live values."""
         ...
 
     def put_blob(self, data: bytes) -> str:
