@@ -1,0 +1,1 @@
+"""Where rollouts are kept: the only SQL of the product, and content-addressed files."""
