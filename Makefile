@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install -qq -c constraints.txt
 
 # One thread a process: kernels are compared at one thread, and two test workers share the machine.
 export OMP_NUM_THREADS = 1
@@ -31,7 +31,8 @@ test-all: $(VENV)/.developer compiler ## Every test except devices
 golden: $(VENV)/.developer compiler ## Rewrite the golden files; review them with git diff
 	$(BIN)/python -m pytest tests/golden --update-golden
 
-docs: $(VENV)/.docs ## Build the documentation into site/
+docs: $(VENV)/.docs ## Renew the generated sections and build the documentation into site/
+	$(BIN)/python .ci/generated.py
 	$(BIN)/zensical build --clean
 
 demo: $(VENV)/.product compiler ## Solve examples/tasks/softmax.py from nothing
@@ -48,20 +49,22 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "error: '$(PYTHON)' is not Python 3.11 or newer" >&2; \
 	  echo "fix: install one and name it, for example 'make $(MAKECMDGOALS) PYTHON=python3.12'" >&2; exit 3; }
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.pip: constraints.txt | $(BIN)/python
-	$(PIP) pip
+	@$(PIP) pip
 	@touch $@
 
 $(VENV)/.product: pyproject.toml constraints.txt $(VENV)/.pip
-	$(PIP) -e .
+	@echo "installing the package and PyTorch into $(VENV): a minute or two"
+	@$(PIP) -e .
 	@touch $@
 
 $(VENV)/.developer: $(VENV)/.product
-	$(PIP) --group test --group dev
+	@echo "installing the developer's tools into $(VENV)"
+	@$(PIP) --group test --group dev
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.developer
-	$(PIP) --group docs
+	@$(PIP) --group docs
 	@touch $@
