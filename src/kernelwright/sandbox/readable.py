@@ -1,0 +1,49 @@
+"""What a child may read: the system's libraries, this Python, this package; never a home."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+from functools import cache
+from pathlib import Path
+
+import kernelwright
+
+_SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    # torch reads these lazily, after the fork: hidden, it would dispatch to its slowest kernels.
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/sys/devices/system/cpu",
+)
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+"""Device files that a child may read and write."""
+
+
+@cache
+def default_readable() -> tuple[str, ...]:
+    """Return the absolute paths that exist here and that every child may read and execute."""
+    sites = [p for p in sys.path if "site-packages" in p]
+    prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
+    package = str(Path(kernelwright.__file__).absolute().parent)
+    paths = [*_SYSTEM, *prefixes, *sites, *site.getsitepackages(), package]
+    # A prefix of "/" would allow everything; the system's folders are listed already.
+    kept = [path for path in dict.fromkeys(paths) if path != "/" and os.path.exists(path)]
+    return tuple(path for path in kept if not _is_inside_another(path, kept))
+
+
+def _is_inside_another(path: str, paths: list[str]) -> bool:
+    return any(path.startswith(other + "/") for other in paths if other != path)

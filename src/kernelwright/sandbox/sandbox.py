@@ -1,0 +1,202 @@
+"""The one way to run code that is not trusted: tasks, candidates and compilers."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import socket
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kernelwright.core.errors import SandboxUnavailable, UsageMistake
+from kernelwright.sandbox.child import Child
+from kernelwright.sandbox.leash import Leash
+from kernelwright.sandbox.limits import Enforcement, Finished, Limits
+from kernelwright.sandbox.plan import Package, Plan
+from kernelwright.sandbox.readable import default_readable
+from kernelwright.sandbox.spawner import Spawner
+
+_GRACE_S = 30.0
+_UIDS = 256
+_NO_ENV: Mapping[str, str] = {}
+
+
+class Sandbox:
+    """Starts commands and warm children under limits; thread-safe; owns the processes it needs.
+
+    Args:
+        warm: Modules that a warm child finds imported, so that it starts in milliseconds.
+        threads: OpenMP threads of each child.
+        namespaces: False leaves kernel namespaces out, as on a machine where they are disabled.
+    """
+
+    def __init__(
+        self, *, warm: tuple[str, ...] = ("torch",), threads: int = 1, namespaces: bool = True
+    ) -> None:
+        self._warm = Spawner(warm=warm, threads=threads, namespaces=namespaces)
+        self._cold = Spawner(warm=(), threads=threads, namespaces=namespaces)
+
+    def __enter__(self) -> Self:
+        self._warm.launch()
+        self._cold.launch()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the warm processes; children that are still open live until they are closed."""
+        self._warm.close()
+        self._cold.close()
+
+    def run(  # noqa: PLR0913 - see the contract
+        self,
+        argv: Sequence[str],
+        *,
+        workdir: Path,
+        limits: Limits,
+        env: Mapping[str, str] = _NO_ENV,
+        readable: Sequence[Path] = (),
+        stdin: bytes = b"",
+    ) -> Finished:
+        """Execute a command to its end; only `workdir` is writable to it.
+
+        Args:
+            argv: Program (an absolute path, or a name on the PATH of the sandbox) and arguments.
+            workdir: Its current folder; when the product runs as root, its files change owner.
+            limits: What it may use.
+            env: Added to a minimal environment; nothing of the user's is passed on.
+            readable: Files and folders to read besides the system's libraries and this Python.
+            stdin: What it reads from stdin.
+
+        Raises:
+            SandboxUnavailable: if it cannot be started or not be isolated.
+            UsageMistake: if a path is missing.
+        """
+        plan = replace(_plan(workdir, limits, env, readable), argv=tuple(argv))
+        leash = _spawn(self._cold, plan, stdin, None)
+        try:
+            report = leash.wait(limits.wall_s + _GRACE_S) or leash.end()
+        finally:
+            leash.close()
+        return Finished(
+            report.returncode,
+            report.stdout,
+            report.stderr,
+            report.wall_s,
+            report.cpu_s,
+            report.peak_bytes,
+            report.cause,
+            report.signal,
+        )
+
+    def start(
+        self,
+        entry: str,
+        *,
+        workdir: Path,
+        limits: Limits,
+        env: Mapping[str, str] = _NO_ENV,
+        readable: Sequence[Path] = (),
+    ) -> Child:
+        """Fork a warm child that is isolated, stands in `workdir` and calls `entry`.
+
+        Args:
+            entry: `package.module:function`; the function gets a `Channel`. The module is imported
+                in the child; the product never imports it.
+            workdir: As in `run`.
+            limits: For the child's whole life; memory counts from what a warm child starts with.
+            env: As in `run`.
+            readable: As in `run`.
+
+        Raises:
+            SandboxUnavailable: if it cannot be started or not be isolated.
+            UsageMistake: if a path or the entry's package is missing.
+        """
+        plan = replace(
+            _plan(workdir, limits, env, readable), entry=entry, package=_package_of(entry)
+        )
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                leash = _spawn(self._warm, plan, b"", theirs)
+        except BaseException:
+            ours.close()
+            raise
+        return Child(ours, leash)
+
+    def enforced(self) -> tuple[Enforcement, ...]:
+        """Try to break each protection on this machine and return what held."""
+        raise SandboxUnavailable("not measured yet", fix="nothing to do")
+
+
+class _Uids:
+    """Hands out user ids that nothing else on the machine uses, when the product runs as root."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: set[int] = set()
+        self._turn = itertools.count()
+
+    def take(self) -> int:
+        # Above every range that distributions give to users, containers and subordinate ids;
+        # different in every product process, so that one cannot use up the other's processes.
+        first = 3_000_000_000 + (os.getpid() & 0x3FFFFF) * _UIDS
+        with self._lock:
+            for _ in range(_UIDS):
+                uid = first + next(self._turn) % _UIDS
+                if uid not in self._taken:
+                    self._taken.add(uid)
+                    return uid
+        raise SandboxUnavailable(
+            f"{_UIDS} sandboxed processes are open", fix="close some before starting more"
+        )
+
+    def give_back(self, uid: int) -> Callable[[], None]:
+        def release() -> None:
+            with self._lock:
+                self._taken.discard(uid)
+
+        return release
+
+
+_TAKEN = _Uids()
+
+
+def _spawn(spawner: Spawner, plan: Plan, stdin: bytes, channel: socket.socket | None) -> Leash:
+    uid = _TAKEN.take()
+    release = _TAKEN.give_back(uid)
+    try:
+        return spawner.spawn(replace(plan, uid=uid).as_json(), stdin, channel, release)
+    except BaseException:
+        release()
+        raise
+
+
+def _plan(workdir: Path, limits: Limits, env: Mapping[str, str], readable: Sequence[Path]) -> Plan:
+    if not workdir.is_dir():
+        raise UsageMistake(f"there is no folder {workdir}", fix="create the work folder first")
+    for path in readable:
+        if not path.exists():
+            raise UsageMistake(f"there is no {path}", fix="name only files that exist")
+    paths = (*default_readable(), *(str(path.absolute()) for path in readable))
+    return Plan(str(workdir.resolve()), limits, dict(env), paths, uid=0)
+
+
+def _package_of(entry: str) -> Package:
+    """Where the entry's top-level package is: the child loads it from there and nowhere else."""
+    name = entry.partition(":")[0].partition(".")[0]
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise UsageMistake(f"there is no package {name!r}", fix=f"install it, or correct {entry!r}")
+    return Package(name, spec.origin, tuple(spec.submodule_search_locations or ()))
