@@ -60,8 +60,10 @@ class Module(Protocol):
         ...
 
     def tick(self, index: int, *, repeats: int, is_cold: bool) -> float | Failure:
-        """Call `forward` on held set `index` `repeats` times; return seconds for all of them.
+        """Call `forward` `repeats` times; return seconds for all of them together.
 
+        The first call gets held set `index`, later ones the sets after it in turn, so that a
+        kernel that remembers its last input gains nothing. `index + repeats` may pass the end.
         With `is_cold` the processor's caches are flushed before every call, outside the clock.
         """
         ...
