@@ -29,7 +29,7 @@ test-all: $(VENV)/.developer compiler ## Every test except devices
 	$(PYTEST) -m "not device"
 
 golden: $(VENV)/.developer compiler ## Rewrite the golden files; review them with git diff
-	$(BIN)/python -m pytest tests/golden --update-golden
+	$(BIN)/python -m pytest --update-golden
 
 docs: $(VENV)/.docs ## Renew the generated sections and build the documentation into site/
 	$(BIN)/python .ci/generated.py
