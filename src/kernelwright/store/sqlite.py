@@ -1,4 +1,4 @@
-"""The embedded store: one folder with one SQLite database and the blob files.
+"""The embedded store: one SQLite database, and the blob files in a folder beside it.
 
 What is guaranteed when a call that writes has returned: the change survives the end of the
 process at any moment (kill -9) and, as far as the disk keeps what it says it has flushed, the loss
@@ -31,7 +31,7 @@ from kernelwright.store.learning import (
     record_lesson,
     updates_of,
 )
-from kernelwright.store.location import DATABASE
+from kernelwright.store.location import database_at
 from kernelwright.store.migrate import HEAD, migrate, revision_of
 from kernelwright.store.schema import ROLLOUTS, RUNS
 
@@ -41,29 +41,32 @@ _KEPT_BY_CALLER = "caller"
 
 
 class SqliteStore:
-    """A store in a folder of a local file system; implements `core.ports.Store`.
+    """A store on a local file system; implements `core.ports.Store`.
 
-    One object may be used from several threads, and one folder from several processes: writers
+    One object may be used from several threads, and one database from several processes: writers
     wait for one another, readers never wait. It is not made for network file systems, whose locks
     SQLite cannot rely on.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Open the store in `folder`, making it or bringing it up to date where needed.
+    def __init__(self, path: Path) -> None:
+        """Open the database file `path`, making it or bringing it up to date where needed.
+
+        Where `path` is a folder, the database is `kernelwright.db` in it. The blob files lie in a
+        folder of the database's name with `.blobs` added.
 
         Raises:
             StoreTooNew: if a newer version of the product wrote it.
             StoreUnusable: if it is damaged, locked or not writable.
         """
+        self._path = database_at(path)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as fault:
             raise StoreUnusable(
-                f"the folder {folder} cannot be made: {fault.strerror}",
+                f"the folder {self._path.parent} cannot be made: {fault.strerror}",
                 fix="name another store with --store",
             ) from fault
-        self._path = folder / DATABASE
-        self._blobs = Blobs(folder / "blobs")
+        self._blobs = Blobs(self._path.with_name(self._path.name + ".blobs"))
         self._engine = open_engine(self._path)
         try:
             if self._read(revision_of) != HEAD:

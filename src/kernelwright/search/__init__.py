@@ -1,0 +1,1 @@
+"""Strategies: what to try next, decided from the history alone; one strategy a file."""
