@@ -1,0 +1,350 @@
+"""Host functions, from Python's syntax tree to nodes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kernelwright.dsl.diagnostics import Diagnostic, Rejected
+from kernelwright.dsl.host_nodes import (
+    Empty,
+    Hole,
+    HostAssign,
+    HostBlock,
+    HostCheck,
+    HostIf,
+    HostStatement,
+    HostValue,
+    Launch,
+    Reshape,
+    Return,
+    Tensor,
+    TensorRef,
+    Workspace,
+)
+from kernelwright.dsl.nodes import (
+    ConstParam,
+    Expr,
+    Kernel,
+    Literal,
+    Param,
+    RefKind,
+    ScalarParam,
+    TensorParam,
+    TensorType,
+)
+from kernelwright.dsl.parse.expression import tl_name
+from kernelwright.dsl.parse.scope import ScalarSymbol, TensorSymbol
+from kernelwright.dsl.parse.signature import SignatureParser
+from kernelwright.dsl.parse.source import nearest, nearest_one
+from kernelwright.dsl.types import DType, Name
+
+TENSOR_CALLS = ("empty", "view", "workspace")
+HOLE_WORDS = {"default", "multiple_of", "choices", "min", "max"}
+
+
+@dataclass(slots=True, kw_only=True)
+class HostParser(SignatureParser):
+    """Parses the body of one host function against the kernels of the file."""
+
+    kernels: Mapping[str, Kernel]
+    found: list[Diagnostic]
+    returns: int
+
+    def block(self, body: list[ast.stmt], *, is_outermost: bool = False) -> HostBlock:
+        """Parse the statements of one block; refused ones are reported and left out."""
+        nodes: list[HostStatement] = []
+        for item in body:
+            try:
+                if isinstance(item, ast.Return) and not (is_outermost and item is body[-1]):
+                    raise self.reject(
+                        "E100", item, "return is the last statement of a host function"
+                    )
+                nodes += self._statement(item)
+            except Rejected as error:
+                if error.diagnostic.code:
+                    self.found.append(error.diagnostic)
+                self.scope.lost |= {
+                    node.id
+                    for node in ast.walk(item)
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+                }
+        return tuple(nodes)
+
+    def _statement(self, node: ast.stmt) -> list[HostStatement]:
+        match node:
+            case ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
+                return []
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                return [self._assign(node, name, value)]
+            case ast.If():
+                condition = self.condition(node.test)
+                return [
+                    HostIf(
+                        condition,
+                        self.block(node.body),
+                        self.block(node.orelse),
+                        self.at(node.test),
+                    )
+                ]
+            case ast.Expr(value=ast.Call(func=ast.Subscript()) as call):
+                return [self._launch(call)]
+            case ast.Expr(value=ast.Call() as call) if tl_name(call.func) == "check":
+                return [self._check(call)]
+            case ast.Return(value=value) if value is not None:
+                return [self._return(node, value)]
+        raise self.reject(
+            "E100",
+            node,
+            "not a statement of a host function",
+            why="host statements: assignments, if / else, tl.check(cond, message), "
+            "kernel[cores](...), return",
+        )
+
+    def _assign(self, node: ast.stmt, name: str, value: ast.expr) -> HostAssign:
+        old = self.scope.symbols.get(name)
+        if old is not None and not (isinstance(old, ScalarSymbol) and old.kind is RefKind.LOCAL):
+            raise self.reject(
+                "E104",
+                node,
+                f"{name} already names something else",
+                why="names: parameters, dimensions and tensors are never assigned",
+            )
+        parsed = self.value(value)
+        match parsed:
+            case Empty(type=kind) | Workspace(type=kind) | Reshape(type=kind):
+                self.scope.symbols[name] = TensorSymbol(kind)
+            case TensorRef():
+                raise self.reject("E104", node, "a tensor has one name only")
+            case Hole():
+                self.scope.symbols[name] = ScalarSymbol(RefKind.LOCAL, DType.I64)
+            case _:
+                self.scope.symbols[name] = ScalarSymbol(RefKind.LOCAL, parsed.type)
+        self.scope.lost.discard(name)
+        return HostAssign(Name(name), parsed, self.at(node))
+
+    def _check(self, call: ast.Call) -> HostCheck:
+        text = (
+            call.args[1].value
+            if len(call.args) == 2 and isinstance(call.args[1], ast.Constant)
+            else None
+        )
+        if not isinstance(text, str) or call.keywords:
+            raise self.reject("E103", call, "tl.check takes a condition and a message")
+        return HostCheck(self.condition(call.args[0]), text, self.at(call))
+
+    def _return(self, node: ast.stmt, value: ast.expr) -> Return:
+        items = value.elts if isinstance(value, ast.Tuple) else [value]
+        if len(items) != self.returns:
+            raise self.reject(
+                "E103",
+                node,
+                f"this function gives {self.returns} tensors",
+                numbers=f"{len(items)} returned",
+            )
+        return Return(tuple(self.tensor(item) for item in items), self.at(node))
+
+    # --- values ----------------------------------------------------------------------------------
+
+    def value(self, node: ast.expr) -> HostValue:
+        """Parse a tensor, a schedule hole or a scalar.
+
+        Raises:
+            Rejected: where it is none of them.
+        """
+        name = tl_name(node.func) if isinstance(node, ast.Call) else None
+        if name == "param":
+            assert isinstance(node, ast.Call)
+            return self._hole(node)
+        is_tensor = isinstance(node, ast.Name) and isinstance(
+            self.scope.symbols.get(node.id), TensorSymbol
+        )
+        return self.tensor(node) if is_tensor or name in TENSOR_CALLS else self.scalar(node)
+
+    def tensor(self, node: ast.expr) -> Tensor:
+        """Parse a tensor.
+
+        Raises:
+            Rejected: where it is none.
+        """
+        if isinstance(node, ast.Name):
+            symbol = self.scope.symbols.get(node.id)
+            if isinstance(symbol, TensorSymbol):
+                return TensorRef(Name(node.id), self.at(node))
+            raise self.unknown(node, node.id, self.scope.tensor_names(), "tensor")
+        name = tl_name(node.func) if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or name not in TENSOR_CALLS:
+            raise self.reject(
+                "E103",
+                node,
+                "a tensor is needed here: a name, tl.empty(type), "
+                "tl.view(x, type) or tl.workspace(type)",
+            )
+        words = {word.arg: word.value for word in node.keywords}
+        count = 2 if name == "view" else 1
+        if len(node.args) != count or not set(words) <= (
+            {"zero"} if name == "workspace" else set()
+        ):
+            raise self.reject("E103", node, f"wrong operands of tl.{name}")
+        kind = self.tensor_type(node.args[-1])
+        if name == "empty":
+            return Empty(kind, self.at(node))
+        if name == "workspace":
+            zero = words.get("zero")
+            is_zero = isinstance(zero, ast.Constant) and zero.value is True
+            return Workspace(kind, is_zero, self.at(node))
+        source = self.tensor(node.args[0])
+        if not isinstance(source, TensorRef):
+            raise self.reject("E103", node.args[0], "tl.view takes the name of a tensor")
+        symbol = self.scope.symbols[source.name.text]
+        if isinstance(symbol, TensorSymbol) and symbol.type.dtype is not kind.dtype:
+            raise self.reject(
+                "E401",
+                node,
+                "a view keeps the element type",
+                numbers=f"{symbol.type.dtype} and {kind.dtype}",
+            )
+        return Reshape(source, kind, self.at(node))
+
+    def _hole(self, call: ast.Call) -> Hole:
+        words: dict[str, object] = {}
+        for word in call.keywords:
+            parsed = self._hole_word(word)
+            words[str(word.arg)] = parsed
+        label = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        if len(call.args) != 1 or not isinstance(label, str) or "default" not in words:
+            raise self.reject(
+                "E103", call, 'tl.param("NAME", default=...) needs a name and a default'
+            )
+        choices = words.get("choices")
+        return Hole(
+            label,
+            _int(words["default"]),
+            _maybe(words.get("multiple_of")),
+            choices if isinstance(choices, tuple) else None,
+            _maybe(words.get("min")),
+            _maybe(words.get("max")),
+            self.at(call),
+        )
+
+    def _hole_word(self, word: ast.keyword) -> object:
+        if word.arg not in HOLE_WORDS:
+            raise self.reject(
+                "E103",
+                word.value,
+                f"tl.param has no keyword {word.arg}=",
+                numbers="keywords: " + ", ".join(sorted(HOLE_WORDS)),
+            )
+        is_list = isinstance(word.value, ast.Tuple | ast.List)
+        items = word.value.elts if isinstance(word.value, ast.Tuple | ast.List) else [word.value]
+        numbers = [self.scalar(item) for item in items]
+        if (
+            is_list != (word.arg == "choices")
+            or not items
+            or not all(isinstance(item, Literal) and item.type is DType.I64 for item in numbers)
+        ):
+            raise self.reject("E103", word.value, f"{word.arg}= of tl.param takes integers")
+        values = tuple(int(item.value) for item in numbers if isinstance(item, Literal))
+        return values if is_list else values[0]
+
+    # --- launches --------------------------------------------------------------------------------
+
+    def _launch(self, call: ast.Call) -> Launch:
+        func = call.func
+        assert isinstance(func, ast.Subscript)
+        name = (
+            func.value.id if isinstance(func.value, ast.Name) else self.source.written(func.value)
+        )
+        kernel = self.kernels.get(name)
+        if kernel is None:
+            better = nearest_one(name, self.kernels)
+            fix = self.source.replace(self.at(func.value), better) if better else ()
+            raise self.reject(
+                "" if name in self.scope.lost else "E102",
+                func,
+                f"unknown kernel {name!r}{nearest(name, self.kernels)}",
+                fix=fix,
+            )
+        cores = self.integer(func.slice, "the number of cores")
+        given = self._arguments(call, kernel)
+        arguments = tuple(
+            (param.name, self._argument(given[param.name.text], param))
+            for param in kernel.params
+            if param.name.text in given
+        )
+        for param in kernel.params:
+            missing = param.name.text not in given
+            if missing and (isinstance(param, TensorParam) or param.default is None):
+                code = "E101" if isinstance(param, ConstParam) else "E103"
+                raise self.reject(
+                    code,
+                    call,
+                    f"{kernel.name.text} gets no value for {param.name.text}",
+                    why="launch: every parameter without a default is given",
+                )
+        return Launch(kernel.name, cores, arguments, self.at(call))
+
+    def _arguments(self, call: ast.Call, kernel: Kernel) -> dict[str, ast.expr]:
+        names = [param.name.text for param in kernel.params]
+        if len(call.args) > len(names) or any(isinstance(arg, ast.Starred) for arg in call.args):
+            raise self.reject("E103", call, f"{kernel.name.text} has {len(names)} parameters")
+        given = dict(zip(names, call.args, strict=False))
+        for word in call.keywords:
+            if word.arg is None or word.arg not in names or word.arg in given:
+                raise self.reject(
+                    "E103",
+                    word.value,
+                    f"{kernel.name.text} has no parameter "
+                    f"{word.arg!r} left{nearest(str(word.arg), names)}",
+                )
+            given[word.arg] = word.value
+        return given
+
+    def _argument(self, node: ast.expr, param: Param) -> HostValue:
+        value = self.value(node)
+        is_tensor = isinstance(value, Empty | Workspace | TensorRef | Reshape)
+        if isinstance(param, TensorParam) != is_tensor:
+            wants = "a tensor" if isinstance(param, TensorParam) else "a number"
+            raise self.reject("E401", node, f"{param.name.text} is {wants}")
+        if isinstance(param, TensorParam):
+            self._same_type(node, value, param)
+        elif isinstance(param, ScalarParam) and not isinstance(value, Hole):
+            assert not isinstance(value, Empty | Workspace | TensorRef | Reshape)
+            self._same_scalar(node, value, param)
+        return value
+
+    def _same_type(self, node: ast.expr, value: HostValue, param: TensorParam) -> None:
+        kind: TensorType | None = None
+        match value:
+            case TensorRef(name=name):
+                symbol = self.scope.symbols[name.text]
+                kind = symbol.type if isinstance(symbol, TensorSymbol) else None
+            case Empty(type=found) | Workspace(type=found) | Reshape(type=found):
+                kind = found
+        if kind is None:
+            return
+        if kind.dtype is not param.type.dtype or len(kind.dims) != len(param.type.dims):
+            raise self.reject(
+                "E701",
+                node,
+                f"{param.name.text} gets a tensor of another type",
+                numbers=f"{param.type.dtype} of rank {len(param.type.dims)} wanted, "
+                f"{kind.dtype} of rank {len(kind.dims)} given",
+                why="launch: element type and rank agree; tl.view changes the shape",
+            )
+
+    def _same_scalar(self, node: ast.expr, value: Expr, param: ScalarParam) -> None:
+        if param.type is DType.I64 and value.type is not DType.I64:
+            raise self.reject("E401", node, f"{param.name.text} is an integer")
+        if value.type is DType.BOOL:
+            raise self.reject("E401", node, f"{param.name.text} is a number")
+
+
+def _int(value: object) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _maybe(value: object) -> int | None:
+    return value if isinstance(value, int) else None

@@ -1,0 +1,1 @@
+"""What a kernel program imports as `tl`."""
