@@ -48,15 +48,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
 }
 
-TORCH_MAY_BE_IMPORTED_IN = (
-    # Code that runs in a sandboxed child.
+RUNS_IN_A_CHILD = (
     "*_host.py",
-    "*/host.py",
-    "sandbox/zygote.py",
-    # The interpreter needs it for bfloat16, when a program uses that, and only then.
-    "dsl/interpret*",
+    "sandbox/run_watch.py",
+    "sandbox/torch_tree.py",
+    "tasks/inside/*",
 )
-"""Paths below the package, as shell patterns."""
+"""Code that only ever runs in a sandboxed child; paths below the package, as shell patterns."""
+
+TORCH_ON_DEMAND = ("dsl/interpret*",)
+"""Where torch is imported inside a function: for bfloat16, when a program uses that."""
 
 
 def packages() -> list[str]:
@@ -101,7 +102,7 @@ def test_a_package_imports_only_what_its_row_allows(package: str) -> None:
     for path in modules_of(package):
         for line, name in imports_of(path):
             parts = name.split(".")
-            if parts[0] == "kernelwright" and parts[1] not in allowed | {"__version__"}:
+            if parts[0] == "kernelwright" and not allowed.intersection(parts[1:2] or allowed):
                 wrong.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
     assert wrong == []
 
@@ -116,13 +117,33 @@ def test_core_imports_the_standard_library_only() -> None:
     assert foreign == []
 
 
+def is_any_of(path: Path, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch(path.relative_to(SOURCE).as_posix(), pattern) for pattern in patterns)
+
+
 def test_torch_is_imported_only_by_code_that_runs_in_a_sandbox() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sorted(SOURCE.rglob("*.py"))
         for line, name in imports_of(path)
         if name.split(".")[0] == "torch"
-        and not any(fnmatch(str(path.relative_to(SOURCE)), p) for p in TORCH_MAY_BE_IMPORTED_IN)
+        and not is_any_of(path, (*RUNS_IN_A_CHILD, *TORCH_ON_DEMAND))
+    ]
+    assert wrong == []
+
+
+def test_the_trusted_process_imports_nothing_that_is_meant_for_a_child() -> None:
+    inside = {
+        ".".join(("kernelwright", *path.relative_to(SOURCE).with_suffix("").parts))
+        for path in SOURCE.rglob("*.py")
+        if is_any_of(path, RUNS_IN_A_CHILD) and path.name != "__init__.py"
+    }
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if not is_any_of(path, RUNS_IN_A_CHILD)
+        for line, name in imports_of(path)
+        if name in inside or name.rpartition(".")[0] in inside
     ]
     assert wrong == []
 
