@@ -18,8 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SECTION = re.compile(
-    r"(?P<open><!-- generated: (?P<name>[\w-]+) -->\n)(?P<body>.*?)(?P<close><!-- end -->)",
-    re.DOTALL,
+    r"^(?P<open><!-- generated: (?P<name>[\w-]+) -->\n)(?P<body>.*?)(?P<close><!-- end -->)",
+    re.DOTALL | re.MULTILINE,
 )
 
 

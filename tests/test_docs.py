@@ -26,7 +26,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")])
 
-MARK = re.compile(r"<!-- (?P<mark>run(?:: (?P<code>\d+))?(?P<long>, long)?|prints) -->")
+MARK = re.compile(
+    r"^<!-- (?P<mark>run(?:: (?P<code>\d+))?(?P<long>, long)?|prints) -->$", re.MULTILINE
+)
 FENCE = re.compile(r"```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
