@@ -47,7 +47,7 @@ def serve(plan: Plan) -> NoReturn:
         status = 0
     except SystemExit as leave:
         status = leave.code if isinstance(leave.code, int) else int(leave.code is not None)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - whatever it raises ends here, as a status
         traceback.print_exc()
     finally:
         _flush()

@@ -114,7 +114,7 @@ def _become(plan: Plan, ability: Ability, fds: list[int | None]) -> NoReturn:
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         execute(plan)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - reported to the supervisor
         os.write(_SETUP_FD, traceback.format_exc(limit=-3).encode()[-4000:])
     finally:
         os._exit(127)

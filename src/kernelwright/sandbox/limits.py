@@ -112,8 +112,9 @@ class Enforcement:
 
 _SIGNS: Mapping[Cause, re.Pattern[str]] = {
     Cause.MEMORY: re.compile(
-        r"^(?:[\w.]+\.)?_?(?:Array)?MemoryError\b|^terminate called .*'std::bad_alloc'|^\S*: out of memory"
-        r"|can't allocate memory|Errno 12\]|virtual memory exhausted|failed to map segment from shared",
+        r"^(?:[\w.]+\.)?_?(?:Array)?MemoryError\b|^terminate called .*'std::bad_alloc'"
+        r"|^\S*: out of memory|can't allocate memory|Errno 12\]|virtual memory exhausted"
+        r"|failed to map segment from shared",
         re.MULTILINE,
     ),
     Cause.FILE_SIZE: re.compile(r"Errno 27\]|: File too large|File size limit exceeded"),

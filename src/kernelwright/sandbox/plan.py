@@ -60,7 +60,7 @@ class Plan:
             "argv": list(self.argv),
             "entry": self.entry,
             "limits": {name: getattr(limit, name) for name in Limits.__slots__},
-            "package": package and [package.name, package.origin, list(package.where)],
+            "package": None if package is None else _as_list(package),
         }
 
 
@@ -78,3 +78,7 @@ def plan_from(header: Mapping[str, Json]) -> Plan:
         entry=cast(str, header["entry"]),
         package=None if package is None else Package(package[0], package[1], tuple(package[2])),
     )
+
+
+def _as_list(package: Package) -> list[Json]:
+    return [package.name, package.origin, list(package.where)]

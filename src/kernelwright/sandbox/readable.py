@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import site
+import stat
 import sys
 from functools import cache
 from pathlib import Path
@@ -47,3 +48,19 @@ def default_readable() -> tuple[str, ...]:
 
 def _is_inside_another(path: str, paths: list[str]) -> bool:
     return any(path.startswith(other + "/") for other in paths if other != path)
+
+
+def is_readable_by_all(path: str, with_parents: bool) -> bool:
+    """Whether every user may read `path`; with its parents, whether they may also get there.
+
+    A path that does not exist counts as readable.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return True
+    needed = 0o5 if stat.S_ISDIR(mode) else 0o4
+    if mode & needed != needed:
+        return False
+    parents = Path(path).parents if with_parents else ()
+    return all(parent.stat().st_mode & 0o1 for parent in parents)

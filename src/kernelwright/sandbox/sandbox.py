@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import itertools
-import os
 import socket
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -20,9 +17,9 @@ from kernelwright.sandbox.limits import Enforcement, Finished, Limits
 from kernelwright.sandbox.plan import Package, Plan
 from kernelwright.sandbox.readable import default_readable
 from kernelwright.sandbox.spawner import Spawner
+from kernelwright.sandbox.uids import Uids
 
 _GRACE_S = 30.0
-_UIDS = 256
 _NO_ENV: Mapping[str, str] = {}
 
 
@@ -123,8 +120,13 @@ class Sandbox:
             SandboxUnavailable: if it cannot be started or not be isolated.
             UsageMistake: if a path or the entry's package is missing.
         """
+        package = _package_of(entry)
+        plan = _plan(workdir, limits, env, readable)
         plan = replace(
-            _plan(workdir, limits, env, readable), entry=entry, package=_package_of(entry)
+            plan,
+            entry=entry,
+            package=package,
+            readable=(*plan.readable, *(package.where or (package.origin,))),
         )
         ours, theirs = socket.socketpair()
         try:
@@ -140,42 +142,15 @@ class Sandbox:
         raise SandboxUnavailable("not measured yet", fix="nothing to do")
 
 
-class _Uids:
-    """Hands out user ids that nothing else on the machine uses, when the product runs as root."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._taken: set[int] = set()
-        self._turn = itertools.count()
-
-    def take(self) -> int:
-        # Above every range that distributions give to users, containers and subordinate ids;
-        # different in every product process, so that one cannot use up the other's processes.
-        first = 3_000_000_000 + (os.getpid() & 0x3FFFFF) * _UIDS
-        with self._lock:
-            for _ in range(_UIDS):
-                uid = first + next(self._turn) % _UIDS
-                if uid not in self._taken:
-                    self._taken.add(uid)
-                    return uid
-        raise SandboxUnavailable(
-            f"{_UIDS} sandboxed processes are open", fix="close some before starting more"
-        )
-
-    def give_back(self, uid: int) -> Callable[[], None]:
-        def release() -> None:
-            with self._lock:
-                self._taken.discard(uid)
-
-        return release
-
-
-_TAKEN = _Uids()
+_UIDS = Uids()
 
 
 def _spawn(spawner: Spawner, plan: Plan, stdin: bytes, channel: socket.socket | None) -> Leash:
-    uid = _TAKEN.take()
-    release = _TAKEN.give_back(uid)
+    uid = _UIDS.take()
+
+    def release() -> None:
+        _UIDS.give_back(uid)
+
     try:
         return spawner.spawn(replace(plan, uid=uid).as_json(), stdin, channel, release)
     except BaseException:

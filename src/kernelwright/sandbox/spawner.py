@@ -20,6 +20,7 @@ from kernelwright.core.errors import SandboxUnavailable
 from kernelwright.core.fingerprint import Json
 from kernelwright.sandbox.frame import FrameEnd, FrameError, FrameLate, receive_frame, send_frame
 from kernelwright.sandbox.leash import Leash
+from kernelwright.sandbox.uids import first_uid
 
 _READY_S = 180.0
 _START_S = 60.0
@@ -35,7 +36,7 @@ class Spawner:
     """Owns one zygote process; thread-safe."""
 
     def __init__(self, *, warm: Sequence[str], threads: int, namespaces: bool) -> None:
-        self._options = {"warm": list(warm), "namespaces": namespaces}
+        self._options = {"warm": list(warm), "namespaces": namespaces, "uid": first_uid()}
         self._threads = threads
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None

@@ -165,7 +165,7 @@ def supervise(leash_fd: int, channel_fd: int | None, ability: Ability) -> NoRetu
     except FrameEnd:
         # The trusted side let go before the child was started, or did not wait for the report.
         os._exit(0)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - reported to the trusted side
         traceback.print_exc()
         sys.stderr.flush()
         _say(leash, {"broken": traceback.format_exc(limit=-2)})

@@ -29,10 +29,11 @@ def main(fd: int, options: Mapping[str, Json]) -> NoReturn:
     """Serve requests that arrive on socket `fd` until the trusted side is gone."""
     parent = os.getppid()
     control = socket.socket(fileno=fd)
+    uid = options.get("uid")
+    ability = probe(uid if isinstance(uid, int) else 0, namespaces=bool(options.get("namespaces")))
     names = options.get("warm")
     for name in names if isinstance(names, list) else []:
         importlib.import_module(str(name))
-    ability = probe(namespaces=options.get("namespaces") is True)
     # Children are waited for by nobody: their supervisors report on a line of their own.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()
