@@ -1,6 +1,6 @@
 """Records as versioned JSON: one rule for every frozen dataclass in `core`.
 
-A record becomes `{"record": "Rollout", "version": 1, ...fields}`. Fields are read back by their
+A record becomes `{"record": "Rollout", "record_version": 1, ...fields}`. Fields are read back by their
 annotations, so a record that does not fit its class is refused instead of half-read. A change to a
 record's fields raises its version in `VERSIONS` and adds a migration to `MIGRATIONS`; a released
 migration is never edited (docs/adr/0007).
@@ -37,7 +37,7 @@ def to_json(record: object) -> Json:
     if dataclasses.is_dataclass(record) and not isinstance(record, type):
         name = type(record).__name__
         fields = {f.name: to_json(getattr(record, f.name)) for f in dataclasses.fields(record)}
-        return {"record": name, "version": VERSIONS.get(name, 1), **fields}
+        return {"record": name, "record_version": VERSIONS.get(name, 1), **fields}
     if isinstance(record, StrEnum):
         return record.value
     if isinstance(record, float) and (record != record or record in (_INF, -_INF)):
@@ -81,7 +81,7 @@ def _read_record(kind: type, data: Json) -> Any:
     if not isinstance(data, Mapping) or data.get("record") != name:
         raise _unreadable(name, data)
     fields = dict(data)
-    version, current = fields.pop("version", None), VERSIONS.get(name, 1)
+    version, current = fields.pop("record_version", None), VERSIONS.get(name, 1)
     while isinstance(version, int) and version < current:
         fields = dict(MIGRATIONS[name, version](fields))
         version += 1

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from kernelwright.core.budget import Budget, Usage
 from kernelwright.core.candidate import Candidate
@@ -345,10 +345,6 @@ class Learn(Protocol):
         ...
 
 
-LearnRule: TypeAlias = Callable[[ValueView], Lesson]
-"""What a rollout teaches, given the values at the moment it is recorded."""
-
-
 class Memory(Protocol):
     """The read side and the write side of the value-driven memory; both pure."""
 
@@ -403,20 +399,29 @@ class Store(Protocol):
         """
         ...
 
-    def prune(self, run_id: str) -> int:
-        """Forget a run and its rollouts; return how many rollouts went. Values are rebuilt."""
-        ...
-
-    def append(self, rollout: Rollout, learn: LearnRule) -> None:
-        """Record a rollout and what it taught, all or nothing.
-
-        `learn` is called inside the transaction with the values as they are at that moment, so
-        two writers cannot lose each other's updates, and the order of the log is the order in
-        which values moved: folding the log gives the live values again.
+    def prune(self, run_id: str, learn: Learn) -> int:
+        """Forget a run, its rollouts and what only they taught; return how many rollouts went.
 
         Raises:
+            UnknownName: if there is no such run.
+        """
+        ...
+
+    def append(self, rollout: Rollout, learn: Learn) -> Lesson:
+        """Record a rollout and what it teaches, all or nothing; return what it taught.
+
+        Two writers cannot lose each other's updates, and the order of the log is the order in
+        which values moved: folding the log gives the live values again. Appending a rollout that
+        is recorded already changes nothing and teaches nothing.
+
+        Raises:
+            UnknownName: if its run was not begun.
             StoreConflict: if the run already has a different rollout with that index.
         """
+        ...
+
+    def rebuild(self, learn: Learn) -> ValueView:
+        """Fold the whole log again, put the outcome in place of the live values and return it."""
         ...
 
     def history(self, run_id: str) -> History:

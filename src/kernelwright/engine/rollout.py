@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from kernelwright.core.budget import Usage
 from kernelwright.core.candidate import Candidate
@@ -92,7 +91,7 @@ def perform(crew: Crew, run: Run, task: Task, history: History, *, tell: Listene
         versions=crew.versions,
         started_at=started_at,
     )
-    crew.store.append(rollout, partial(crew.memory.learn, rollout))
+    crew.store.append(rollout, crew.memory.learn)
     tell(RolloutRecorded(rollout, History((*history.rollouts, rollout))))
     return rollout
 

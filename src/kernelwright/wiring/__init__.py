@@ -1,0 +1,1 @@
+"""The only composition root: puts tasks, backends, gates, memory and stores together."""
