@@ -123,7 +123,7 @@ class Reduce:
 
 @dataclass(frozen=True, slots=True)
 class ReadScalar:
-    """One element of a tensor in global memory (`tl.load_scalar`): all of the value of an `Assign`."""
+    """One element of a global tensor (`tl.load_scalar`): the whole value of an `Assign`."""
 
     source: GlobalSlice
     type: DType
