@@ -10,7 +10,7 @@ from kernelwright.core.candidate import Candidate
 from kernelwright.core.memory_item import MemoryItem, MemoryKind
 from kernelwright.core.ports import Lesson, ValueUpdate
 from kernelwright.core.profile import Bottleneck, Profile
-from kernelwright.core.rollout import History, Proposal, Rollout
+from kernelwright.core.rollout import Proposal, Rollout
 from kernelwright.core.run import Run
 from kernelwright.core.task import OperandSpec, Role, Task
 from kernelwright.core.value import Moments, Stage, Value, ValueView
@@ -169,20 +169,20 @@ def some_rollouts(run: Run, count: int, *, seed: int) -> tuple[Rollout, ...]:
     """
     rng = random.Random(seed)
     rollouts: list[Rollout] = []
+    starts: list[str] = []
     for index in range(count):
-        starts = History(tuple(rollouts)).start_points()
-        start_point = rng.choice(starts).candidate.candidate_id if starts else None
         is_feasible = rng.random() < 0.6
-        rollouts.append(
-            a_rollout(
-                run,
-                index,
-                verdict=feasible(speedup=rng.uniform(0.3, 4.0)) if is_feasible else infeasible(),
-                start_point=start_point,
-                context=rng.sample([f"item-{number}" for number in range(4)], 2),
-                reward=rng.uniform(-1.0, 1.0),
-            )
+        rollout = a_rollout(
+            run,
+            index,
+            verdict=feasible(speedup=rng.uniform(0.3, 4.0)) if is_feasible else infeasible(),
+            start_point=rng.choice(starts) if starts else None,
+            context=rng.sample([f"item-{number}" for number in range(4)], 2),
+            reward=rng.uniform(-1.0, 1.0),
         )
+        rollouts.append(rollout)
+        if is_feasible:
+            starts.append(rollout.candidate.candidate_id)
     return tuple(rollouts)
 
 
