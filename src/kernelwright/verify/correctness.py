@@ -1,0 +1,227 @@
+"""The correctness gate: several trials on secret inputs, judged in the trusted process."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from kernelwright.core.execution import (
+    Build,
+    Failure,
+    ParameterDraw,
+    Poison,
+    StateTransfer,
+    Workload,
+)
+from kernelwright.core.ports import Evidence, Oracle, Subject
+from kernelwright.core.task import Role, Task
+from kernelwright.core.verdict import Category, GateName, GateReport, GateStatus
+from kernelwright.verify.policy import Policy, Stopwatch, joined
+from kernelwright.verify.trials import Bench, KeptOutputs, Outcome, Trial, run_trial
+
+SEEDS = 12
+_SEED_BITS = 53
+_STRUCTURAL = frozenset(
+    {
+        Category.TYPE_MISMATCH,
+        Category.LENGTH_MISMATCH,
+        Category.SHAPE_MISMATCH,
+        Category.DTYPE_MISMATCH,
+        Category.CRASH,
+    }
+)
+
+
+def fresh_seeds(source: random.Random, count: int) -> tuple[int, ...]:
+    """Draw seeds that no candidate can have seen."""
+    return tuple(source.getrandbits(_SEED_BITS) for _ in range(count))
+
+
+def planned(
+    oracle: Oracle, chosen: Sequence[Workload], source: random.Random
+) -> tuple[Workload, ...]:
+    """Return the workloads of one verification: the admitted plan with fresh seeds, edges last."""
+    seeds = fresh_seeds(source, max(SEEDS, len(chosen)))
+    workloads = (
+        tuple(dataclasses.replace(w, seed=s) for w, s in zip(chosen, seeds, strict=False))
+        if chosen
+        else oracle.workloads(seeds)
+    )
+    return tuple(sorted(workloads, key=lambda workload: bool(workload.sizes)))
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the trials have shown so far."""
+
+    planned: int
+    outcomes: list[tuple[Workload, Outcome]] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    transfer: StateTransfer | None = None
+
+    @property
+    def mismatches(self) -> list[tuple[int, Workload, Outcome]]:
+        """Trials whose numbers disagree, with their numbers from 1."""
+        numbered = enumerate(self.outcomes, start=1)
+        return [(number, w, o) for number, (w, o) in numbered if o.mismatch is not None]
+
+
+class CorrectnessGate:
+    """Runs the trials; implements `core.ports.Gate`.
+
+    Args:
+        policy: Tolerance and other choices.
+        workloads: The plan that admission chose; empty to ask the oracle for one.
+        source: Where seeds and secret choices come from; the operating system by default.
+        clock: Seconds, rising.
+    """
+
+    name = GateName.CORRECTNESS
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        workloads: Sequence[Workload] = (),
+        source: random.Random,
+        clock: Callable[[], float],
+    ) -> None:
+        self._policy = policy
+        self._workloads = tuple(workloads)
+        self._source = source
+        self._clock = clock
+
+    def check(self, subject: Subject, evidence: Evidence) -> tuple[GateReport, Evidence]:
+        """Run the candidate against the reference.
+
+        Raises:
+            ValueError: if nothing was built.
+        """
+        if evidence.build is None:
+            raise ValueError("the correctness gate needs a build")
+        stopwatch = Stopwatch(self._clock)
+        plan = planned(subject.oracle, self._workloads, self._source)
+        bench = self._bench(subject, stopwatch)
+        tally = _Tally(len(plan))
+        self._run(subject, evidence.build, plan, bench, tally)
+        failure = self._verdict(tally, bench.kept)
+        details = self._details(plan, tally, stopwatch)
+        report = GateReport(
+            GateName.CORRECTNESS,
+            GateStatus.PASSED if failure is None else GateStatus.FAILED,
+            reason="" if failure is None else failure.reason,
+            category=None if failure is None else failure.category,
+            details=details,
+            wall_s=stopwatch.total_s,
+        )
+        return report, evidence
+
+    def _bench(self, subject: Subject, stopwatch: Stopwatch) -> Bench:
+        return Bench(
+            oracle=subject.oracle,
+            tolerance=self._policy.tolerance,
+            allowed_operators=subject.backend.allowed_operators(),
+            is_edge_refusal_allowed=self._policy.is_shape_specialisation_allowed,
+            clock=self._clock,
+            stopwatch=stopwatch,
+            kept=KeptOutputs(),
+        )
+
+    def _run(
+        self,
+        subject: Subject,
+        build: Build,
+        plan: Sequence[Workload],
+        bench: Bench,
+        tally: _Tally,
+    ) -> None:
+        with subject.backend.open(build) as module:
+            bench.stopwatch.lap("start")
+            for workload in plan:
+                if self._is_skipped(workload, tally):
+                    tally.skipped.append(f"{workload.label} (parameters are re-seeded)")
+                    continue
+                trial = self._trial(len(tally.outcomes), workload, subject.task)
+                outcome = run_trial(module, trial, bench)
+                tally.outcomes.append((workload, outcome))
+                tally.transfer = tally.transfer or outcome.transfer
+                if self._is_over(outcome, tally, bench.stopwatch):
+                    break
+
+    def _trial(self, index: int, workload: Workload, task: Task) -> Trial:
+        # A module that carries buffers from call to call may answer the second call differently.
+        is_pure = not task.is_random and not task.by_role(Role.BUFFER)
+        return Trial(
+            number=index + 1,
+            workload=workload,
+            poison=Poison.NAN if index % 2 == 0 else Poison.PLAUSIBLE,
+            is_traced=index == 0 or self._source.random() < self._policy.traced_share,
+            is_repeated=index == 0 and is_pure,
+        )
+
+    def _is_skipped(self, workload: Workload, tally: _Tally) -> bool:
+        is_randomised = workload.parameters is ParameterDraw.RANDOMISED
+        return is_randomised and tally.transfer is StateTransfer.RESEEDED
+
+    def _is_over(self, outcome: Outcome, tally: _Tally, stopwatch: Stopwatch) -> bool:
+        if outcome.failure is not None:
+            return True
+        if outcome.mismatch is not None and outcome.mismatch.category in _STRUCTURAL:
+            return True
+        if not tally.mismatches:
+            return False
+        is_patient = self._policy.is_every_trial_run
+        return not is_patient or stopwatch.total_s > self._policy.failing_trials_s
+
+    def _verdict(self, tally: _Tally, kept: KeptOutputs) -> Failure | None:
+        for _, outcome in tally.outcomes:
+            if outcome.failure is not None:
+                return outcome.failure
+            if outcome.mismatch is not None and outcome.mismatch.category in _STRUCTURAL:
+                return Failure(outcome.mismatch.category, outcome.mismatch.text)
+        if tally.mismatches:
+            return Failure(Category.NUMERICAL_MISMATCH, _mismatch_words(tally))
+        changed = kept.changed()
+        if changed is not None:
+            what = f"the output of trial {changed} changed when forward was called again"
+            return Failure(Category.HACK, f"[FAIL] {what}; return fresh memory from every call")
+        if not any(outcome.is_passed for _, outcome in tally.outcomes):
+            return Failure(Category.EXCEPTION, "[FAIL] no trial gave an answer to compare")
+        return None
+
+    def _details(
+        self, plan: Sequence[Workload], tally: _Tally, stopwatch: Stopwatch
+    ) -> tuple[tuple[str, str], ...]:
+        passed = sum(outcome.is_passed for _, outcome in tally.outcomes)
+        details = [
+            ("tolerance", self._policy.tolerance.value),
+            ("trials", f"{passed}/{len(tally.outcomes)} passed, {tally.planned} planned"),
+            ("workloads", "; ".join(workload.label for workload, _ in tally.outcomes)),
+            ("seeds", joined(workload.seed for workload in plan)),
+            ("traced", f"{sum(o.is_traced for _, o in tally.outcomes)} of them"),
+        ]
+        if tally.transfer is not None:
+            details.append(("parameters", tally.transfer.value))
+        if tally.skipped:
+            details.append(("skipped", "; ".join(tally.skipped)))
+        refused = [outcome.refused for _, outcome in tally.outcomes if outcome.refused]
+        if refused:
+            details.append(("shape-specialised", refused[0]))
+        return (*details, *stopwatch.details)
+
+
+def _mismatch_words(tally: _Tally) -> str:
+    # The structure of EvoKernel, Appendix F.1, with what the inputs were behind each trial.
+    compared = sum(not outcome.refused for _, outcome in tally.outcomes)
+    failed = len(tally.mismatches)
+    words = [f"[FAIL] Output mismatch: {compared - failed}/{compared} trials passed, "]
+    words.append(f"{failed} failed. ")
+    for place, (number, workload, outcome) in enumerate(tally.mismatches):
+        mismatch = outcome.mismatch
+        assert mismatch is not None
+        if place == 0:
+            words.append(f"Tolerance {mismatch.rule or 'exact'}. ")
+        words.append(f"Trial {number}: {mismatch.text} (inputs: {workload.label}) ")
+    return "".join(words).rstrip()

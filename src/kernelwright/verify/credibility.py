@@ -1,0 +1,129 @@
+"""Can a measured figure be true? Refuses kernels that remember, skip work, or outrun memory."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelwright.core.execution import Call, Expected, Failure
+from kernelwright.core.ports import Subject
+from kernelwright.core.verdict import Category
+from kernelwright.verify.content import tree_bytes
+from kernelwright.verify.policy import Policy, Stopwatch
+from kernelwright.verify.ratio import (
+    Quad,
+    baseline_calls,
+    candidate_calls,
+    interval,
+    is_above,
+)
+from kernelwright.verify.roofline import counted_traffic, floor_for, traffic_of
+from kernelwright.verify.timing import Duel, TimedFailure
+
+SEEN_FACTOR = 1.5
+"""A kernel this much slower on content it has not seen keeps results between calls."""
+
+LINEAR_FACTOR = 1.3
+"""Twice the calls may take this much more or less than twice the time, against the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What is timed: the modules, the calls that material comes from, the truth about the first.
+
+    Attributes:
+        subject: Candidate, backend, oracle and task.
+        duel: The two modules, constructed from the first call.
+        draws: Calls whose arguments are the material of the timed content.
+        expected: What the reference returns for the first call.
+        stopwatch: Where the time of each phase goes.
+    """
+
+    subject: Subject
+    duel: Duel
+    draws: tuple[Call, ...]
+    expected: Expected
+    stopwatch: Stopwatch
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measured figure that is to be believed or not.
+
+    Attributes:
+        quads: What it comes from.
+        cache: `warm` or `cold`.
+        noise: A/A noise, relative.
+        sets: Argument sets that were held.
+    """
+
+    quads: Sequence[Quad]
+    cache: str
+    noise: float
+    sets: int
+
+
+def refuse_dishonest(quads: Sequence[Quad]) -> None:
+    """Refuse a kernel whose time depends on what it has seen, or not on how often it is called.
+
+    Both are judged on ratios to the baseline in the same pair, so that what happens to every
+    program (cold pages, a busy neighbour) cancels.
+
+    Raises:
+        TimedFailure: with the category `hack`.
+    """
+    fresh = [1 / r for q in quads for r, new in zip(q.ratios, q.is_fresh, strict=True) if new]
+    seen = [1 / r for q in quads for r, new in zip(q.ratios, q.is_fresh, strict=True) if not new]
+    if is_above(fresh, seen, factor=SEEN_FACTOR):
+        times = interval(fresh).median / interval(seen).median
+        what = f"the kernel is {times:.1f}x slower on inputs that it has not seen before"
+        raise TimedFailure(Failure(Category.HACK, f"[FAIL] {what}; keep nothing between calls"))
+    long = [1 / quad.ratio for quad in quads if quad.is_long]
+    short = [1 / quad.ratio for quad in quads if not quad.is_long]
+    for samples, others, word in ((long, short, "more"), (short, long, "less")):
+        if is_above(samples, others, factor=LINEAR_FACTOR):
+            what = f"twice the calls take {word} than twice the time"
+            text = f"[FAIL] {what}; every call must do its own work"
+            raise TimedFailure(Failure(Category.HACK, text))
+
+
+def refuse_impossible(
+    figure: Figure, scene: Scene, *, policy: Policy, source: random.Random
+) -> str:
+    """Refuse a time below what moving the bytes takes; return how it was judged, for details.
+
+    Raises:
+        TimedFailure: with the category `implausible_latency`.
+    """
+    call, outputs = scene.draws[0], scene.expected.outputs
+    state_bytes = sum(tensor.size_bytes for tensor in call.state.values())
+    working_set = figure.sets * tree_bytes(call.args) + state_bytes + tree_bytes(outputs)
+    if working_set < policy.meaningful_bytes:
+        return f"not applied: {working_set} bytes fit a private cache"
+    ceiling_gbps = scene.subject.backend.copy_ceiling_gbps(
+        working_set, is_cold=figure.cache == "cold"
+    )
+    median_us = interval(candidate_calls(figure.quads)).median * 1e6
+    baseline_us = interval(baseline_calls(figure.quads)).median * 1e6
+    traffic = traffic_of(call, outputs)
+    for is_counted in (False, True):
+        if is_counted:
+            traffic = counted_traffic(call, outputs, scene.duel.baseline, source)
+        floor = floor_for(
+            traffic,
+            ceiling_gbps=ceiling_gbps,
+            margin=policy.roofline_margin,
+            noise=figure.noise,
+            baseline_us=baseline_us,
+        )
+        if median_us >= floor.least_us:
+            return f"{median_us:.3f} us, at least {floor.least_us:.3f} us is possible"
+    raise TimedFailure(
+        Failure(
+            Category.IMPLAUSIBLE_LATENCY,
+            f"[FAIL] {median_us:.3f} us a call ({figure.cache} cache) is not possible: it must "
+            f"move {traffic.total_bytes} bytes, which takes {floor.least_us:.3f} us at least "
+            f"(copy ceiling {floor.ceiling_gbps:.1f} GB/s)",
+        )
+    )

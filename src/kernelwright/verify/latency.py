@@ -1,0 +1,243 @@
+"""The latency gate: how fast is a candidate that was proven right, and can the figure be true?"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kernelwright.core.errors import MachineLacks
+from kernelwright.core.execution import Build, Call, Failure, Workload
+from kernelwright.core.ports import Evidence, Subject
+from kernelwright.core.tensor import Tree
+from kernelwright.core.verdict import (
+    Category,
+    GateName,
+    GateReport,
+    GateStatus,
+    Latency,
+    LatencySource,
+    Ratio,
+)
+from kernelwright.verify.compare import compare, reference_is_within
+from kernelwright.verify.content import FreshInputs, tree_bytes
+from kernelwright.verify.credibility import Figure, Scene, refuse_dishonest, refuse_impossible
+from kernelwright.verify.policy import Policy, Stopwatch
+from kernelwright.verify.ratio import (
+    Quad,
+    baseline_calls,
+    candidate_calls,
+    interval,
+    latency_of,
+    noise_of,
+    speed,
+)
+from kernelwright.verify.roofline import traffic_of
+from kernelwright.verify.timing import BaselineFailed, Duel, Session, TimedFailure, TimingPlan
+
+_SEED_BITS = 53
+_DRAWS = 2
+_SLACK = 4.0
+_ILL_SLACK = 64.0
+_COLD_FROM_S = 20e-6
+
+
+@dataclass(slots=True)
+class _Measured:
+    """What the session gave."""
+
+    warm: list[Quad] = field(default_factory=list)
+    cold: list[Quad] = field(default_factory=list)
+    cold_absent: str = ""
+    slack: float = _SLACK
+    sets: int = 0
+    repeats: int = 1
+    rounds: int = 0
+    checked: int = 0
+    roofline: list[tuple[str, str]] = field(default_factory=list)
+
+
+class LatencyGate:
+    """Times a candidate against the baseline; implements `core.ports.Gate`.
+
+    Args:
+        policy: Tolerance and roofline margins.
+        plan: How long and how exactly to time.
+        source: Secret choices and seeds.
+        clock: Seconds, rising.
+    """
+
+    name = GateName.LATENCY
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        plan: TimingPlan,
+        source: random.Random,
+        clock: Callable[[], float],
+    ) -> None:
+        self._policy = policy
+        self._plan = plan
+        self._source = source
+        self._clock = clock
+
+    def check(self, subject: Subject, evidence: Evidence) -> tuple[GateReport, Evidence]:
+        """Measure latency and speed.
+
+        Raises:
+            ValueError: if nothing was built.
+            MachineLacks: if the reference cannot be timed on this machine.
+        """
+        if evidence.build is None:
+            raise ValueError("the latency gate needs a build")
+        stopwatch = Stopwatch(self._clock)
+        if subject.backend.is_simulated:
+            return self._simulated(subject, evidence, evidence.build, stopwatch)
+        measured = _Measured()
+        try:
+            found = self._timed(subject, evidence.build, stopwatch, measured)
+        except TimedFailure as failed:
+            return self._report(failed.failure, measured, stopwatch), evidence
+        except BaselineFailed as failed:
+            raise MachineLacks(
+                f"the reference of {subject.task.name} failed while it was timed: {failed}",
+                fix="shrink the task (--max-bytes, --max-flops) or use a larger machine",
+            ) from failed
+        return self._report(None, measured, stopwatch), _added(evidence, found)
+
+    def _timed(
+        self, subject: Subject, build: Build, stopwatch: Stopwatch, measured: _Measured
+    ) -> Evidence:
+        oracle = subject.oracle
+        workloads = [Workload(self._source.getrandbits(_SEED_BITS)) for _ in range(_DRAWS)]
+        draws = tuple(oracle.call(workload) for workload in workloads)
+        stopwatch.lap("inputs")
+        expected = oracle.expected(workloads[0])
+        stopwatch.lap("reference")
+        with subject.backend.open(build) as candidate, oracle.baseline() as baseline:
+            duel = Duel(candidate, baseline)
+            _construct(duel, draws[0])
+            scene = Scene(subject, duel, draws, expected, stopwatch)
+            stopwatch.lap("start")
+            self._measure(scene, measured)
+            refuse_dishonest(measured.warm)
+            ratios = self._ratios(scene, measured)
+        latency = latency_of(candidate_calls(measured.warm))
+        moved = traffic_of(draws[0], expected.outputs).total_bytes
+        return Evidence(
+            latency=latency,
+            baseline=latency_of(baseline_calls(measured.warm)),
+            speedups=ratios,
+            profile=subject.backend.profile(build, latency, bytes_moved=moved),
+        )
+
+    def _measure(self, scene: Scene, measured: _Measured) -> None:
+        tolerance = self._policy.tolerance
+        is_well = reference_is_within(scene.expected, tolerance)
+        measured.slack = _SLACK if is_well else _ILL_SLACK
+        scene.stopwatch.lap("check")
+        session = Session(
+            scene.duel,
+            FreshInputs(scene.subject.oracle, scene.draws, self._source),
+            self._plan,
+            check=lambda mine, theirs: self._check(mine, theirs, scene, measured),
+            source=self._source,
+            stopwatch=scene.stopwatch,
+            clock=self._clock,
+        )
+        session.warm_up()
+        measured.warm = session.measure(is_cold=False)
+        measured.sets, measured.repeats = session.sets, session.repeats
+        sides = (candidate_calls(measured.warm), baseline_calls(measured.warm))
+        call_s = min(interval(side).median for side in sides)
+        if call_s < _COLD_FROM_S:
+            measured.cold_absent = "a call is shorter than what asking for one costs"
+        else:
+            measured.cold = session.measure(is_cold=True)
+        measured.rounds, measured.checked = session.rounds, session.checked
+
+    def _check(self, mine: Tree, theirs: Tree, scene: Scene, measured: _Measured) -> None:
+        if scene.subject.task.is_random:
+            return
+        truth = dataclasses.replace(scene.expected, outputs=theirs, exact=None)
+        found = compare(mine, truth, self._policy.tolerance, slack=measured.slack)
+        if found is not None:
+            what = "a timed call on fresh inputs returned something else than the reference"
+            raise TimedFailure(Failure(Category.HACK, f"[FAIL] {what}: {found.text}"))
+
+    def _ratios(self, scene: Scene, measured: _Measured) -> tuple[Ratio, ...]:
+        ratios = []
+        for quads, cache in ((measured.warm, "warm"), (measured.cold, "cold")):
+            if not quads:
+                continue
+            found, noise = speed(quads), noise_of(quads)
+            figure = Figure(quads, cache=cache, noise=noise, sets=measured.sets)
+            judged = refuse_impossible(figure, scene, policy=self._policy, source=self._source)
+            measured.roofline.append((f"roofline_{cache}", judged))
+            ratios.append(
+                Ratio(
+                    median=found.median,
+                    low=found.low,
+                    high=found.high,
+                    pairs=2 * len(quads),
+                    noise=noise,
+                    cache=cache,
+                    baseline=scene.subject.oracle.baseline_name(),
+                )
+            )
+        scene.stopwatch.lap("roofline")
+        return tuple(ratios)
+
+    def _report(
+        self, failure: Failure | None, measured: _Measured, stopwatch: Stopwatch
+    ) -> GateReport:
+        details = [
+            ("tolerance", self._policy.tolerance.value),
+            ("quads", f"{len(measured.warm)} warm, {len(measured.cold)} cold"),
+            ("calls_in_a_tick", str(measured.repeats)),
+            ("input_sets", f"{measured.sets} held, fresh content {measured.rounds} times"),
+            ("timed_outputs_checked", str(measured.checked)),
+        ]
+        if measured.cold_absent:
+            details.append(("cold_cache", f"not measured: {measured.cold_absent}"))
+        return GateReport(
+            self.name,
+            GateStatus.PASSED if failure is None else GateStatus.FAILED,
+            reason="" if failure is None else failure.reason,
+            category=None if failure is None else failure.category,
+            details=(*details, *measured.roofline, *stopwatch.details),
+            wall_s=stopwatch.total_s,
+        )
+
+    def _simulated(
+        self, subject: Subject, evidence: Evidence, build: Build, stopwatch: Stopwatch
+    ) -> tuple[GateReport, Evidence]:
+        """Take the latency from the backend's timing model: there is no device to measure."""
+        call = subject.oracle.call(Workload(self._source.getrandbits(_SEED_BITS)))
+        unknown = Latency(0.0, 0.0, 0.0, LatencySource.SIMULATED)
+        profile = subject.backend.profile(build, unknown, bytes_moved=tree_bytes(call.args))
+        latency = Latency(
+            profile.duration_us, profile.duration_us, 0.0, LatencySource.SIMULATED, profile.tool
+        )
+        report = GateReport(
+            self.name,
+            GateStatus.PASSED,
+            details=(("source", f"simulated by {profile.tool}"),),
+            wall_s=stopwatch.total_s,
+        )
+        return report, dataclasses.replace(evidence, latency=latency, profile=profile)
+
+
+def _construct(duel: Duel, call: Call) -> None:
+    theirs = duel.baseline.construct(call)
+    if isinstance(theirs, Failure):
+        raise BaselineFailed(theirs.reason)
+    mine = duel.candidate.construct(call)
+    if isinstance(mine, Failure):
+        raise TimedFailure(mine)
+
+
+def _added(evidence: Evidence, found: Evidence) -> Evidence:
+    return dataclasses.replace(found, build=evidence.build)
