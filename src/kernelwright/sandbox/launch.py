@@ -12,6 +12,7 @@ import traceback
 from dataclasses import dataclass
 from typing import NoReturn
 
+from kernelwright.sandbox.channel import CHANNEL_FD
 from kernelwright.sandbox.entry import execute, serve
 from kernelwright.sandbox.isolate import Ability, confine, give_folder, separate
 from kernelwright.sandbox.plan import Plan
@@ -125,10 +126,10 @@ def _arrange(fds: list[int | None]) -> None:
     above = [None if fd is None else fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 64) for fd in fds]
     for number, fd in enumerate(above):
         if fd is not None:
-            os.dup2(fd, number, inheritable=number < _SETUP_FD)
+            os.dup2(fd, number, inheritable=number < CHANNEL_FD)
     os.closerange(len(fds), _highest_fd() + 1)
-    if fds[3] is None:
-        os.close(3)
+    if fds[CHANNEL_FD] is None:
+        os.close(CHANNEL_FD)
 
 
 def _highest_fd() -> int:
@@ -137,7 +138,7 @@ def _highest_fd() -> int:
 
 def _kill_descendants() -> None:
     """Without a PID namespace: kill what is left, which as orphans became our children."""
-    tree = Tree({os.getpid()}, set(), shared_bytes=0)
+    tree = Tree({os.getpid()}, set())
     give_up_at = time.monotonic() + _KILL_S
     while time.monotonic() < give_up_at:
         for pid in tree.sample(time.monotonic()).pids:

@@ -28,7 +28,7 @@ class Report:
         detail: The same in words.
         wall_s: Seconds it lived.
         cpu_s: Processor seconds of its tree.
-        peak_bytes: Largest private memory of its tree that was seen.
+        peak_bytes: Largest resident memory of its tree that was seen.
         stdout: What was kept of its stdout.
         stderr: What was kept of its stderr.
     """

@@ -18,7 +18,8 @@ class Limits:
     Attributes:
         wall_s: Seconds of wall time until the whole tree is killed.
         cpu_s: Seconds of processor time, summed over the tree.
-        memory_bytes: Private memory, summed over the tree, beyond what a warm child starts with.
+        memory_bytes: Memory of the tree, and what one process may allocate beyond what a warm child
+            starts with. A page that several processes share counts in parts.
         processes: Processes and threads of the tree at any moment.
         file_bytes: Largest file it may write; its work folder may hold four times as much.
         open_files: Open file descriptors of each process.
@@ -62,7 +63,7 @@ class Finished:
         stderr: The first MiB of what it wrote.
         wall_s: Seconds from its first instruction to its end.
         cpu_s: Seconds of processor time of the tree.
-        peak_bytes: Largest private memory of the tree that was seen.
+        peak_bytes: Largest resident memory of the tree that was seen.
         cause: Which limit or signal ended it; None if it ended by itself.
         signal: Number of the signal that ended it; None if none did.
     """

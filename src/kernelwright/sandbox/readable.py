@@ -50,7 +50,7 @@ def _is_inside_another(path: str, paths: list[str]) -> bool:
     return any(path.startswith(other + "/") for other in paths if other != path)
 
 
-def is_readable_by_all(path: str, with_parents: bool) -> bool:
+def is_readable_by_all(path: str, *, with_parents: bool) -> bool:
     """Whether every user may read `path`; with its parents, whether they may also get there.
 
     A path that does not exist counts as readable.

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import socket
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from kernelwright.core.errors import SandboxUnavailable, UsageMistake
+from kernelwright.core.errors import UsageMistake
 from kernelwright.sandbox.child import Child
+from kernelwright.sandbox.frame import channel_pair
 from kernelwright.sandbox.leash import Leash
 from kernelwright.sandbox.limits import Enforcement, Finished, Limits
 from kernelwright.sandbox.plan import Package, Plan
+from kernelwright.sandbox.proof import Proof
 from kernelwright.sandbox.readable import default_readable
 from kernelwright.sandbox.spawner import Spawner
 from kernelwright.sandbox.uids import Uids
@@ -120,26 +124,40 @@ class Sandbox:
             SandboxUnavailable: if it cannot be started or not be isolated.
             UsageMistake: if a path or the entry's package is missing.
         """
-        package = _package_of(entry)
-        plan = _plan(workdir, limits, env, readable)
-        plan = replace(
-            plan,
-            entry=entry,
-            package=package,
-            readable=(*plan.readable, *(package.where or (package.origin,))),
-        )
-        ours, theirs = socket.socketpair()
-        try:
-            with theirs:
-                leash = _spawn(self._warm, plan, b"", theirs)
-        except BaseException:
-            ours.close()
-            raise
-        return Child(ours, leash)
+        return _start(self._warm, entry, _plan(workdir, limits, env, readable))
 
     def enforced(self) -> tuple[Enforcement, ...]:
-        """Try to break each protection on this machine and return what held."""
-        raise SandboxUnavailable("not measured yet", fix="nothing to do")
+        """Try to break each protection on this machine, in a few seconds, and say what held.
+
+        Raises:
+            SandboxUnavailable: if no child can be started at all.
+        """
+
+        def start(entry: str, *, workdir: Path, limits: Limits) -> Child:
+            return _start(self._cold, entry, _plan(workdir, limits, {}, ()))
+
+        with tempfile.TemporaryDirectory(prefix="kernelwright-proof-") as root:
+            # Others must be able to get in, or the attempts would fail for want of a way.
+            os.chmod(root, 0o755)
+            return Proof(start, self._cold.ability(), Path(root)).rows()
+
+
+def _start(spawner: Spawner, entry: str, plan: Plan) -> Child:
+    package = _package_of(entry)
+    plan = replace(
+        plan,
+        entry=entry,
+        package=package,
+        readable=(*plan.readable, *(package.where or (package.origin,))),
+    )
+    ours, theirs = channel_pair()
+    try:
+        with theirs:
+            leash = _spawn(spawner, plan, b"", theirs)
+    except BaseException:
+        ours.close()
+        raise
+    return Child(ours, leash)
 
 
 _UIDS = Uids()

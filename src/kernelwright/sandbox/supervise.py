@@ -24,7 +24,7 @@ from kernelwright.sandbox.launch import Crew, launch
 from kernelwright.sandbox.limits import Cause, Limits, cause_in
 from kernelwright.sandbox.output import Kept
 from kernelwright.sandbox.plan import Plan, plan_from
-from kernelwright.sandbox.watch import Tree, Usage, proportional_bytes, read_stat
+from kernelwright.sandbox.watch import Tree, Usage, proportional_bytes
 
 _PIPE_CHUNK = 1 << 16
 _COMMAND_BYTES = 1 << 20
@@ -53,7 +53,7 @@ class Tally:
     def add(self, usage: Usage) -> None:
         """Take one more sample in."""
         self.cpu_s = max(self.cpu_s, usage.cpu_s)
-        self.peak_bytes = max(self.peak_bytes, usage.private_bytes)
+        self.peak_bytes = max(self.peak_bytes, usage.resident_bytes)
 
 
 class Supervisor:
@@ -65,9 +65,8 @@ class Supervisor:
         self._child = crew.child
         self._outputs = outputs
         self._start = time.monotonic()
-        stat = read_stat(os.getpid())
-        shared = stat.resident_bytes if stat is not None and plan.entry else 0
-        self._tree = Tree(crew.roots, {crew.child}, shared_bytes=shared)
+        self._tree = Tree(crew.roots, {crew.child})
+        self._exact_at = self._start
         self._folder_at = self._start + _FOLDER_S
         self.tally = Tally()
 
@@ -116,7 +115,7 @@ class Supervisor:
     def _is_growing(self, usage: Usage) -> bool:
         limits = self._plan.limits
         return (
-            usage.private_bytes > limits.memory_bytes // 4
+            usage.resident_bytes > limits.memory_bytes // 4
             or usage.tasks > limits.processes // 2
             or usage.cpu_s > limits.cpu_s - 0.2
         )
@@ -127,11 +126,8 @@ class Supervisor:
             return Kill(Cause.PROCESSES, f"it had more than {limits.processes} processes")
         if usage.cpu_s > limits.cpu_s:
             return Kill(Cause.CPU_TIME, f"it used more than {limits.cpu_s:g} s of processor time")
-        if usage.private_bytes > limits.memory_bytes:
-            # Pages that its processes share were counted once for each: count them properly.
-            exact = proportional_bytes(usage.pids)
-            if exact is None or exact > limits.memory_bytes:
-                return Kill(Cause.MEMORY, f"it held more than {limits.memory_bytes >> 20} MiB")
+        if usage.resident_bytes > limits.memory_bytes and self._holds_too_much(usage, now):
+            return Kill(Cause.MEMORY, f"it held more than {limits.memory_bytes >> 20} MiB")
         if now >= self._folder_at:
             allowed = limits.file_bytes * _FOLDER_FACTOR
             begin = time.monotonic()
@@ -140,6 +136,16 @@ class Supervisor:
             # A folder with very many files must not take the watch's own time.
             self._folder_at = now + max(_FOLDER_S, 20 * (time.monotonic() - begin))
         return None
+
+    def _holds_too_much(self, usage: Usage, now: float) -> bool:
+        # Pages that its processes share, with each other or with the zygote, were counted once for
+        # each: count them properly, which takes long enough not to do it all the time.
+        if now < self._exact_at:
+            return False
+        begin = time.monotonic()
+        exact = proportional_bytes(usage.pids)
+        self._exact_at = now + 4 * (time.monotonic() - begin)
+        return exact is None or exact > self._plan.limits.memory_bytes
 
 
 def folder_bytes(path: str) -> int:

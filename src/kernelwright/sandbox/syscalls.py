@@ -124,9 +124,11 @@ def set_no_new_privileges() -> None:
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
-def drop_capability_bounds() -> None:
-    """Make sure that no program executed later has capabilities, not even as root."""
+def drop_capability_bounds(keep: tuple[int, ...] = ()) -> None:
+    """Make sure that no program executed later has other capabilities, not even as root."""
     for capability in range(_LAST_CAP + 1):
+        if capability in keep:
+            continue
         try:
             prctl(_PR_CAPBSET_DROP, capability)
         except OSError:
@@ -143,6 +145,14 @@ def set_capabilities(keep: tuple[int, ...] = ()) -> None:
     data = (ctypes.c_uint32 * 6)(low, low, low, high, high, high)
     raw = ctypes.create_string_buffer(bytes(header), 8)
     call("capset", raw, ctypes.create_string_buffer(bytes(data), 24))
+
+
+def held_capabilities() -> frozenset[int]:
+    """Return the capabilities that this process may use."""
+    with open("/proc/self/status") as file:
+        line = next(line for line in file if line.startswith("CapPrm:"))
+    mask = int(line.split()[1], 16)
+    return frozenset(number for number in range(_LAST_CAP + 1) if mask >> number & 1)
 
 
 def set_ambient(capability: int) -> None:

@@ -56,8 +56,8 @@ def enter_view(*, readable: Iterable[str], writable: str) -> None:
     target = _make_place(writable)
     set_mount_attributes(_NEW, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID)
     if target is not None:
-        mount(_OLD + target, _NEW + target, "", MS_BIND)
-        mount("none", _NEW + target, "", MS_BIND | 32 | MS_NOSUID)
+        mount(_OLD + target, _NEW + target, "", MS_BIND | MS_REC)
+        set_mount_attributes(_NEW + target, MOUNT_ATTR_NOSUID)
     os.chdir(_NEW)
     pivot_root(".", ".")
     detach(".")

@@ -37,14 +37,13 @@ class Usage:
         pids: Its processes.
         tasks: Processes and threads.
         cpu_s: Processor seconds of everything that ever was seen in it.
-        private_bytes: Resident memory beyond what each process started with; may count shared
-            pages more than once.
+        resident_bytes: Resident memory; counts a page that is shared once for each that has it.
     """
 
     pids: tuple[int, ...]
     tasks: int
     cpu_s: float
-    private_bytes: int
+    resident_bytes: int
 
 
 class Tree:
@@ -53,13 +52,11 @@ class Tree:
     Args:
         roots: Ids whose descendants belong to the tree; the roots themselves do not.
         members: Ids that belong to it from the start.
-        shared_bytes: Resident memory that every member shares with its origin.
     """
 
-    def __init__(self, roots: set[int], members: set[int], *, shared_bytes: int) -> None:
+    def __init__(self, roots: set[int], members: set[int]) -> None:
         self._roots = roots
         self._members = set(members)
-        self._shared_bytes = shared_bytes
         self._foreign: set[int] = set()
         self._forget_at = 0.0
         self._cpu: dict[int, float] = {}
@@ -77,7 +74,7 @@ class Tree:
         self._foreign = (self._foreign & alive) | (stats.keys() - self._members)
         mine = {pid: stats[pid] for pid in self._members if not stats[pid].is_dead}
         self._cpu.update({pid: stat.cpu_s for pid, stat in mine.items()})
-        held = sum(max(0, stat.resident_bytes - self._shared_bytes) for stat in mine.values())
+        held = sum(stat.resident_bytes for stat in mine.values())
         tasks = sum(stat.threads for stat in mine.values())
         return Usage(tuple(mine), tasks, sum(self._cpu.values()), held)
 
