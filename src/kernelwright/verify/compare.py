@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+import numpy as np
+
 from kernelwright.core.execution import Expected
 from kernelwright.core.task import Tolerance
 from kernelwright.core.tensor import ITEM_BYTES, Opaque, Tensor, Tree, leaves
@@ -83,6 +85,17 @@ def reference_is_within(expected: Expected, tolerance: Tolerance) -> bool:
         if difference(eager, ideal, exact, how.allowance(eager.dtype)) is not None:
             return False
     return True
+
+
+def is_finite(expected: Expected) -> bool:
+    """Whether every number of the reference's outputs is finite, in both forms."""
+    trees = (expected.outputs, expected.exact)
+    tensors = [leaf for tree in trees for _, leaf in leaves(tree) if isinstance(leaf, Tensor)]
+    return all(
+        bool(np.isfinite(widened(stored(tensor), tensor.dtype)).all())
+        for tensor in tensors
+        if tensor.dtype not in EXACT_DTYPES
+    )
 
 
 def _compared(got: Tree, eager: Tree, exact: Tree, how: Comparison, path: str) -> Mismatch | None:
