@@ -1,0 +1,144 @@
+"""The rule that makes oversized tasks smaller: `halve-sizes/1`, documented in docs/tasks.md.
+
+While the task needs more than asked for, the biggest size is halved, as long as it stays even and
+the model still runs on shapes alone. Where one size cannot be halved by itself, all sizes of the
+same value are halved together (two names for one extent). Sizes with structural names, and sizes
+below 8, are left alone: they say what is computed, not how much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from kernelwright.core.task import Shrink
+from kernelwright.tasks.sizes import sizes_in, with_sizes
+
+RULE = "halve-sizes/1"
+SMALLEST = 8
+"""Sizes below this are never halved."""
+MOST_STEPS = 400
+
+_STRUCTURAL = frozenset(
+    {
+        "kernel", "stride", "strides", "padding", "pad", "dilation", "group", "groups", "head",
+        "heads", "nhead", "layer", "layers", "window", "patch", "pool", "seed", "k", "topk", "axis",
+        "scale", "factor", "scaling", "bit", "bits", "epoch", "epochs", "step", "steps", "repeat",
+        "chunk", "block", "blocks", "stage", "stages", "cluster", "clusters", "eps", "max", "min",
+        "rate", "version",
+    }
+)  # fmt: skip
+_NOT_STRUCTURAL = frozenset({"max_seq_len", "max_seqlen", "max_len", "max_length", "layer_sizes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a task takes at certain sizes.
+
+    Attributes:
+        size_bytes: Inputs, parameters and live intermediate results together.
+        flops: Floating-point operations of one call.
+    """
+
+    size_bytes: int
+    flops: int
+
+    def exceeds(self, max_bytes: int | None, max_flops: int | None) -> bool:
+        """Return whether it is over one of the bounds."""
+        return (max_bytes is not None and self.size_bytes > max_bytes) or (
+            max_flops is not None and self.flops > max_flops
+        )
+
+
+def is_structural(name: str) -> bool:
+    """Return whether a size's name says that it shapes the operator rather than its data."""
+    stem = name.partition("[")[0].lower()
+    if stem in _NOT_STRUCTURAL or stem.removeprefix("hidden_") in _NOT_STRUCTURAL:
+        return False
+    words = re.split(r"_|(?<=\D)(?=\d)", stem)
+    return any(word in _STRUCTURAL for word in words)
+
+
+def shrunk(
+    source: str,
+    need: Need,
+    measure: Callable[[str], Need | None],
+    *,
+    max_bytes: int | None,
+    max_flops: int | None,
+) -> tuple[str, Need, Shrink | None]:
+    """Return the source within the bounds, or as near as the rule gets.
+
+    Args:
+        source: The task file.
+        need: What it takes as it is.
+        measure: What a rewritten source takes, None if it does not run any more.
+        max_bytes: Bound on inputs, parameters and live intermediate results together.
+        max_flops: Bound on floating-point operations of one call.
+
+    Returns:
+        The source, what it takes, and which sizes were rewritten (None if none was).
+    """
+    original = {size.name: size.value for size in sizes_in(source)}
+    current = {
+        name: value
+        for name, value in original.items()
+        if value >= SMALLEST and not is_structural(name)
+    }
+    stuck: set[tuple[str, ...]] = set()
+    text = source
+    for _ in range(MOST_STEPS):
+        if not need.exceeds(max_bytes, max_flops):
+            break
+        step = _step(source, current, need, measure, stuck)
+        if step is None:
+            break
+        text, need, current = step
+    changed = tuple(
+        (name, value, current[name])
+        for name, value in original.items()
+        if current.get(name, value) != value
+    )
+    if not changed:
+        return source, need, None
+    return text, need, Shrink(RULE, changed, max_bytes=max_bytes, max_flops=max_flops)
+
+
+def _step(
+    source: str,
+    current: dict[str, int],
+    need: Need,
+    measure: Callable[[str], Need | None],
+    stuck: set[tuple[str, ...]],
+) -> tuple[str, Need, dict[str, int]] | None:
+    for names in _choices(current):
+        if names in stuck:
+            continue
+        smaller = {**current, **{name: current[name] // 2 for name in names}}
+        text = with_sizes(source, smaller)
+        found = measure(text)
+        if found is not None and _is_less(found, need):
+            return text, found, smaller
+        stuck.add(names)
+    return None
+
+
+def _choices(current: dict[str, int]) -> Iterator[tuple[str, ...]]:
+    """Yield what may be halved: the biggest size first, then sizes of one value together."""
+    halvable = [
+        name for name, value in current.items() if value % 2 == 0 and value // 2 >= SMALLEST // 2
+    ]
+    by_value: dict[int, list[str]] = {}
+    for name in halvable:
+        by_value.setdefault(current[name], []).append(name)
+    for value in sorted(by_value, reverse=True):
+        for name in by_value[value]:
+            yield (name,)
+        if len(by_value[value]) > 1:
+            yield tuple(by_value[value])
+
+
+def _is_less(found: Need, need: Need) -> bool:
+    is_no_more = found.size_bytes <= need.size_bytes and found.flops <= need.flops
+    return is_no_more and found != need
