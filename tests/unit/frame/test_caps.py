@@ -59,6 +59,10 @@ def test_no_function_takes_more_positional_arguments_than_one_can_remember() -> 
     for path in MODULES:
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                if path.parent.name == "cli" and node.name.endswith("_command"):
+                    continue  # one parameter an option: typer reads the signature
+                if path.match("synth/aten_*.py"):
+                    continue  # an operator's signature is PyTorch's
                 names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
                 names = names[1:] if names[:1] in (["self"], ["cls"]) else names
                 if len(names) > POSITIONAL_ARGUMENTS:
