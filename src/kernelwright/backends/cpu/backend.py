@@ -1,0 +1,170 @@
+"""The CPU backend behind the port: screen, build, open, profile, export."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from kernelwright.backends.cpu.build_cache import BuildCache, Library
+from kernelwright.backends.cpu.declarations import Kernel, kernels_in
+from kernelwright.backends.cpu.parts import MODEL, complaint_about, cpp_parts
+from kernelwright.backends.cpu.screening import screened
+from kernelwright.backends.cpu.shim import shim_source
+from kernelwright.backends.cpu.static_facts import facts_of, forbidden_symbols
+from kernelwright.backends.cpu.toolchain import LIBRARY, Toolchain
+from kernelwright.backends.cpu.torch_names import DISPATCHED
+from kernelwright.core.candidate import Candidate
+from kernelwright.core.execution import Build, Failure, Finding
+from kernelwright.core.fingerprint import fingerprint
+from kernelwright.core.ports import Module
+from kernelwright.core.task import Task
+from kernelwright.core.verdict import Category
+from kernelwright.sandbox import Limits, Sandbox
+from kernelwright.sandbox.module_client import HOST_ENTRY, ModuleClient, Timeouts
+
+_BUILD_FORMAT = 1
+
+
+class CpuBackend:
+    """C++ kernels with a plain C ABI on this machine's processor.
+
+    Args:
+        sandbox: Where compilers and candidates run.
+        cache_folder: Where builds and measured ceilings are kept between runs.
+        compiler: Name or path; None takes g++, or clang++ where there is none.
+        flags: Compiler flags after all others, such as `-ffast-math`.
+        limits: Of a process that runs a candidate, for its whole life.
+        timeouts: Of each request to it.
+    """
+
+    name = "cpu"
+    is_simulated = False
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        cache_folder: Path,
+        compiler: str | None = None,
+        flags: tuple[str, ...] = (),
+        limits: Limits | None = None,
+        timeouts: Timeouts | None = None,
+    ) -> None:
+        self._sandbox = sandbox
+        self._toolchain = Toolchain(sandbox, compiler, flags)
+        self._cache = BuildCache(cache_folder / "builds")
+        self._limits = limits or Limits(wall_s=900.0, cpu_s=900.0, memory_bytes=8 << 30)
+        self._timeouts = timeouts or Timeouts()
+
+    def versions(self) -> Mapping[str, str]:
+        """Return compiler, flags and processor.
+
+        Raises:
+            ToolchainMissing: if there is no compiler.
+        """
+        return {
+            "compiler": self._toolchain.version(),
+            "flags": " ".join(self._toolchain.flags()),
+            "processor": self._toolchain.processor.model,
+            "vector_bits": str(self._toolchain.processor.vector_bits),
+        }
+
+    def screen(self, candidate: Candidate, task: Task) -> tuple[Finding, ...]:
+        """Return what the static rules find; empty means that the candidate passes."""
+        return screened(candidate, task)
+
+    def allowed_operators(self) -> frozenset[str]:
+        """Return the PyTorch operators a candidate may dispatch: allocation, views, copies."""
+        return DISPATCHED
+
+    def build(self, candidate: Candidate) -> Build | Failure:
+        """Compile the candidate's C++ and put the generated shim beside it.
+
+        Raises:
+            ToolchainMissing: if there is no compiler.
+        """
+        wrong = complaint_about(candidate)
+        if wrong is not None:
+            return wrong
+        started = time.perf_counter()
+        parts = cpp_parts(candidate)
+        kernels = kernels_in(parts)
+        complaint = _complaint_about(kernels)
+        if complaint is not None:
+            return complaint
+        key = fingerprint(
+            [
+                "cpu build",
+                _BUILD_FORMAT,
+                self._toolchain.version(),
+                list(self._toolchain.flags()),
+                [list(part) for part in parts],
+            ],
+            length=32,
+        )
+        known = self._cache.find(key)
+        built = self._built(parts) if known is None else known
+        if known is None:
+            self._cache.keep(key, built)
+        if isinstance(built, Failure):
+            return built
+        files = dict(candidate.files)
+        return Build(
+            candidate=candidate,
+            files=(
+                *((path, text.encode()) for path, text in sorted(files.items())),
+                ("kernel_ops.py", shim_source(kernels).encode()),
+                (LIBRARY, built.content),
+            ),
+            facts=built.facts,
+            toolchain=tuple(self.versions().items()),
+            wall_s=0.0 if known is not None else time.perf_counter() - started,
+            is_cached=known is not None,
+        )
+
+    def open(self, build: Build) -> AbstractContextManager[Module]:
+        """Start a sandboxed process that holds the candidate's `ModelNew`."""
+        return self._opened(build)
+
+    @contextmanager
+    def _opened(self, build: Build) -> Iterator[Module]:
+        with tempfile.TemporaryDirectory(prefix="kernelwright-run-") as name:
+            folder = Path(name)
+            for path, content in build.files:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(content)
+            child = self._sandbox.start(
+                HOST_ENTRY,
+                workdir=folder,
+                limits=self._limits,
+                # A kernel that asks for more threads than its baseline has gets no more.
+                env={"OMP_THREAD_LIMIT": "1", "OMP_DYNAMIC": "false"},
+            )
+            with ModuleClient(child, timeouts=self._timeouts) as module:
+                yield module
+
+    def _built(self, parts: tuple[tuple[str, str], ...]) -> Library | Failure:
+        compiled = self._toolchain.compile(parts)
+        if isinstance(compiled, Failure):
+            return compiled
+        forbidden = forbidden_symbols(compiled)
+        return forbidden or Library(compiled.library, facts_of(compiled))
+
+
+def _complaint_about(kernels: tuple[Kernel, ...]) -> Failure | None:
+    if not kernels:
+        return Failure(
+            Category.FORMAT,
+            'no part declares a kernel: write `extern "C" void NAME(...)` in kernel.cpp and call'
+            f" it as `kernel_ops.NAME(...)` in {MODEL}",
+        )
+    wrong = [kernel for kernel in kernels if kernel.complaint]
+    if wrong:
+        return Failure(
+            Category.COMPILE_ERROR,
+            "\n".join(f"{kernel.path}:{kernel.line}: {kernel.complaint}" for kernel in wrong[:5]),
+        )
+    return None

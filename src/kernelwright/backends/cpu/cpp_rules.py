@@ -1,0 +1,164 @@
+"""Static rules for a candidate's C++: arithmetic, memory and OpenMP; nothing of the system.
+
+The symbols of the built library are checked again (`static_facts.forbidden_symbols`), so a macro
+that hides a name gains nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from tree_sitter import Node
+
+from kernelwright.backends.cpu.declarations import parsed, text_of, walked
+from kernelwright.core.execution import Finding
+
+HEADERS = frozenset(
+    (
+        "algorithm array bit bitset cassert cctype cfenv cfloat climits cmath complex cstddef"
+        " cstdint cstdio cstdlib cstring functional initializer_list iterator limits memory"
+        " numeric tuple type_traits utility vector valarray deque queue stack map set"
+        " unordered_map unordered_set string optional variant span numbers concepts new"
+        " assert.h complex.h float.h limits.h math.h stdalign.h stdbool.h stddef.h stdint.h"
+        " stdio.h stdlib.h string.h omp.h immintrin.h x86intrin.h emmintrin.h xmmintrin.h"
+        " pmmintrin.h smmintrin.h tmmintrin.h arm_neon.h arm_sve.h stdfloat execution ranges"
+    ).split()
+)
+"""Headers that may be included."""
+
+_CALLS = frozenset(
+    (
+        "system popen fork vfork clone execl execv execve execvp execlp dlopen dlsym dlmopen open"
+        " openat creat fopen freopen fdopen tmpfile mmap mprotect socket connect send recv ptrace"
+        " syscall kill raise signal sigaction setenv putenv getenv secure_getenv pthread_create"
+        " usleep nanosleep sleep clock clock_gettime gettimeofday time exit _exit quick_exit"
+        " atexit on_exit prctl sched_setaffinity shm_open gets scanf fscanf fread fgets remove"
+        " rename unlink omp_get_wtime PyRun_SimpleString"
+    ).split()
+)
+_TYPES = re.compile(
+    r"\b(?:std\s*::\s*)?(?:j?thread|async|future|promise|ifstream|ofstream|fstream|filebuf"
+    r"|filesystem|chrono|random_device|condition_variable|mutex)\b"
+)
+_TORCH = frozenset({"at", "torch", "c10", "py", "pybind11", "cblas", "mkl", "dnnl"})
+_MAPS = re.compile(r"\b(?:unordered_)?map\s*<[^,;{]*(?:\*|uintptr_t)[^,;{]*,")
+_NULLS = frozenset({"nullptr", "NULL", "0"})
+
+
+def screen_cpp(path: str, source: str, parts: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Return what the rules find in one C++ part; `parts` are all C++ parts by path."""
+    root = parsed(source)
+    found = [
+        *_includes(root, path, parts),
+        *_uses(root, path),
+        *_output_caches(root, path),
+    ]
+    unique = {(item.rule, item.line, item.message): item for item in found}
+    return tuple(sorted(unique.values(), key=lambda item: item.line))
+
+
+def _includes(root: Node, path: str, parts: Mapping[str, str]) -> Iterator[Finding]:
+    for node in walked(root):
+        if node.type != "preproc_include":
+            continue
+        target = node.child_by_field_name("path")
+        text = "" if target is None else text_of(target)
+        name = text.strip('<>"')
+        is_own = text.startswith('"') and any(part.endswith(name) for part in parts)
+        if name not in HEADERS and not is_own:
+            yield _finding(
+                "include",
+                path,
+                node,
+                f"{text} may not be included: use the C++ standard library, <omp.h> and"
+                " <immintrin.h>",
+            )
+
+
+def _uses(root: Node, path: str) -> Iterator[Finding]:
+    for node in walked(root):
+        if node.type == "call_expression":
+            function = node.child_by_field_name("function")
+            name = "" if function is None else text_of(function).removeprefix("std::")
+            if name.lstrip(":") in _CALLS:
+                yield _finding(
+                    "system-call", path, node, f"`{name}` asks the system: a kernel only computes"
+                )
+        elif node.type == "qualified_identifier" or node.type == "using_declaration":
+            yield from _qualified(node, path)
+        elif node.type == "linkage_specification":
+            yield from _foreign(node, path)
+
+
+def _qualified(node: Node, path: str) -> Iterator[Finding]:
+    text = text_of(node)
+    scope = text.removeprefix("using namespace ").removeprefix("using ").lstrip(":").split("::")[0]
+    if scope.strip(" ;") in _TORCH:
+        yield _finding(
+            "library", path, node, f"`{text[:60]}`: write the computation, do not call a library"
+        )
+    if text.startswith(("std::", "using", "::std")) and _TYPES.search(text):
+        yield _finding(
+            "thread-or-file",
+            path,
+            node,
+            f"`{text[:60]}`: no threads but OpenMP's, no files, no clocks",
+        )
+
+
+def _foreign(node: Node, path: str) -> Iterator[Finding]:
+    """Complain about names that are declared `extern "C"` without a body and called here."""
+    body = node.child_by_field_name("body")
+    for member in [] if body is None else [body, *body.children]:
+        if member.type == "declaration" and "cblas" in text_of(member):
+            yield _finding("library", path, member, "BLAS is not a kernel: write the computation")
+
+
+def _output_caches(root: Node, path: str) -> Iterator[Finding]:
+    """Find results that are kept from one call to the next, keyed by address."""
+    kept: set[str] = set()
+    for node in walked(root):
+        if node.type == "declaration" and _is_lasting(node):
+            if _MAPS.search(text_of(node)):
+                yield _finding("output-cache", path, node, _CACHE)
+            kept.update(_pointers(node))
+    for node in walked(root):
+        if node.type == "binary_expression" and kept:
+            operator = node.child_by_field_name("operator")
+            sides = {text_of(child) for child in node.named_children}
+            if (
+                operator is not None
+                and text_of(operator) == "=="
+                and sides & kept
+                and not sides & _NULLS
+            ):
+                yield _finding("output-cache", path, node, _CACHE)
+
+
+_CACHE = (
+    "results kept from an earlier call and looked up by address: other values may lie there now;"
+    " compute every call"
+)
+
+
+def _is_lasting(node: Node) -> bool:
+    parent = node.parent
+    is_global = parent is not None and parent.type in {"translation_unit", "namespace_definition"}
+    return is_global or any(
+        child.type == "storage_class_specifier" and text_of(child) in {"static", "thread_local"}
+        for child in node.children
+    )
+
+
+def _pointers(node: Node) -> Iterator[str]:
+    """Yield the names of data pointers that a declaration makes, not those of functions."""
+    for child in walked(node):
+        if child.type == "pointer_declarator" and "(" not in text_of(child):
+            name = next((c for c in walked(child) if c.type == "identifier"), None)
+            if name is not None:
+                yield text_of(name)
+
+
+def _finding(rule: str, path: str, node: Node, message: str) -> Finding:
+    return Finding(rule, path, node.start_point[0] + 1, message)

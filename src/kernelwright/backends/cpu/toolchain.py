@@ -1,0 +1,178 @@
+"""g++ or clang++ in the sandbox: C++ text to a shared library, or feedback for its author."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernelwright.backends.cpu.diagnostics import cleaned
+from kernelwright.backends.cpu.vector_extensions import Processor, this_processor
+from kernelwright.core.errors import ToolchainMissing
+from kernelwright.core.execution import Failure
+from kernelwright.core.verdict import Category
+from kernelwright.sandbox import Cause, Finished, Limits, Sandbox
+
+COMPILERS = ("g++", "clang++")
+"""Compilers that are tried when none is chosen, in order."""
+
+BASE_FLAGS = (
+    "-std=c++17",
+    "-O3",
+    "-fPIC",
+    "-shared",
+    "-fopenmp",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-Wl,-z,defs",
+    "-w",
+)
+"""Flags of every build. Values stay IEEE: NaN, infinities and signed zeros work as written."""
+
+LIBRARY = "kernel.so"
+_LIMITS = Limits(wall_s=60.0, cpu_s=60.0, memory_bytes=3 << 30, file_bytes=64 << 20)
+_LARGEST_LIBRARY = 64 << 20
+_PROBE = (
+    "#include <cmath>\n#include <omp.h>\n"
+    'extern "C" void probe(float* x) { x[0] = std::sqrt((float)omp_get_max_threads()); }\n'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A shared library, and what the binary tools said about it.
+
+    Attributes:
+        library: The file's bytes.
+        symbols: Output of `nm -D --undefined-only`, empty where there is no nm.
+        disassembly: Output of `objdump -d`, empty where there is no objdump.
+    """
+
+    library: bytes
+    symbols: str
+    disassembly: str
+
+
+@dataclass(slots=True)
+class Toolchain:
+    """One compiler with the flags it gets on this machine.
+
+    Attributes:
+        sandbox: Where it runs.
+        compiler: Name or path, None for the first of `COMPILERS` that is installed.
+        extra_flags: Flags of the user, after all others.
+        processor: What the code is built for.
+    """
+
+    sandbox: Sandbox
+    compiler: str | None = None
+    extra_flags: tuple[str, ...] = ()
+    processor: Processor = field(default_factory=this_processor)
+    _known: tuple[str, tuple[str, ...]] | None = None
+
+    def path(self) -> Path:
+        """Return the compiler's path.
+
+        Raises:
+            ToolchainMissing: if it is not installed.
+        """
+        names = COMPILERS if self.compiler is None else (self.compiler,)
+        for name in names:
+            found = shutil.which(name)
+            if found is not None:
+                return Path(found)
+        raise ToolchainMissing(
+            f"there is no C++ compiler: {' or '.join(names)} is not on PATH",
+            fix="install g++ (Debian, Ubuntu: `apt install g++`) or clang++; `kernelwright doctor`"
+            " shows what is found",
+        )
+
+    def version(self) -> str:
+        """Return the compiler's name and version, such as `g++ 12.2.0`."""
+        return self._probed()[0]
+
+    def flags(self) -> tuple[str, ...]:
+        """Return all flags of a build on this machine."""
+        return self._probed()[1]
+
+    def compile(self, parts: Sequence[tuple[str, str]]) -> Compiled | Failure:
+        """Build the `.cpp` parts, given with their headers as (path, content), to one library."""
+        with tempfile.TemporaryDirectory(prefix="kernelwright-build-") as name:
+            folder = Path(name)
+            for path, content in parts:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(content, encoding="utf-8")
+            sources = [path for path, _ in parts if path.endswith(".cpp")]
+            argv = [str(self.path()), *self.flags(), "-I.", *sources, "-o", LIBRARY]
+            done = self._run(argv, folder)
+            if done.cause is not None or done.returncode != 0:
+                return _failure(done)
+            library = (folder / LIBRARY).read_bytes()
+            if len(library) > _LARGEST_LIBRARY:
+                return Failure(Category.COMPILE_ERROR, "the library is larger than 64 MiB")
+            return Compiled(
+                library,
+                self._inspected(["nm", "-D", "--undefined-only"], folder),
+                self._inspected(["objdump", "-d", "--no-show-raw-insn"], folder),
+            )
+
+    def _inspected(self, command: Sequence[str], folder: Path) -> str:
+        tool = shutil.which(command[0])
+        if tool is None:
+            return ""
+        done = self._run([tool, *command[1:], LIBRARY], folder)
+        return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
+
+    def _run(self, argv: Sequence[str], folder: Path, stdin: bytes = b"") -> Finished:
+        home = self.path().resolve().parent.parent
+        readable = () if str(home) in {"/", "/usr", "/usr/local"} else (home,)
+        return self.sandbox.run(
+            argv,
+            workdir=folder,
+            limits=_LIMITS,
+            env={"LC_ALL": "C", "TMPDIR": "."},
+            readable=readable,
+            stdin=stdin,
+        )
+
+    def _probed(self) -> tuple[str, tuple[str, ...]]:
+        """Ask for the version, and find out by trying which vector flags the compiler knows."""
+        if self._known is None:
+            with tempfile.TemporaryDirectory(prefix="kernelwright-probe-") as name:
+                folder, path = Path(name), self.path()
+                done = self._run([str(path), "-dumpfullversion", "-dumpversion"], folder)
+                number = done.stdout.decode(errors="replace").strip() or "of unknown version"
+                vectors = list(self.processor.flags)
+                self._try(vectors, folder)
+                flags = (*BASE_FLAGS, *vectors, *self.extra_flags)
+                self._known = f"{path.name} {number}", flags
+        return self._known
+
+    def _try(self, vectors: list[str], folder: Path) -> None:
+        for _ in range(len(vectors) + 1):
+            argv = [str(self.path()), *BASE_FLAGS, *vectors, "-x", "c++", "-", "-o", "probe.so"]
+            done = self._run(argv, folder, stdin=_PROBE.encode())
+            if done.returncode == 0:
+                return
+            said = done.stderr.decode(errors="replace")
+            unknown = [flag for flag in vectors if f"'{flag}'" in said or f"‘{flag}’" in said]
+            if not unknown:
+                raise ToolchainMissing(
+                    f"{self.path()} cannot build a library with OpenMP: {cleaned(said)[:300]}",
+                    fix="install the compiler's standard library and OpenMP (Debian, Ubuntu:"
+                    " `apt install g++`, or `libomp-dev` for clang++)",
+                )
+            for flag in unknown:
+                vectors.remove(flag)
+
+
+def _failure(done: Finished) -> Failure:
+    if done.cause in (Cause.TIMEOUT, Cause.CPU_TIME):
+        return Failure(Category.TIMEOUT, f"the compiler timed out after {_LIMITS.wall_s:g}s")
+    if done.cause is Cause.MEMORY:
+        return Failure(Category.MEMORY, "the compiler ran out of memory: simplify the templates")
+    said = cleaned(done.stderr.decode(errors="replace"))
+    return Failure(Category.COMPILE_ERROR, said or f"the compiler ended: {done.cause}")
