@@ -102,7 +102,7 @@ class _MutantTrial:
         return bool(self.names) and not self.alive
 
     def judge(self, workload: Workload) -> bool:
-        """Judge the mutants on a workload; return whether one died that was alive."""
+        """Judge the mutants on a workload; return whether one died here."""
         return self._judge(workload, self.oracle.expected(workload))
 
     def judge_if_fair(self, workload: Workload) -> bool:
@@ -144,9 +144,9 @@ class _MutantTrial:
         if compare(mutant.outputs, expected, self.tolerance) is None:
             self.alive[mutant.name] = self.alive.get(mutant.name, 0) + 1
             return False
-        was_alive = self.alive.pop(mutant.name, None) is not None
+        self.alive.pop(mutant.name, None)
         self.killed[mutant.name] = workload.label
-        return was_alive
+        return True
 
 
 def _redrawn(oracle: Oracle, plan: Sequence[Workload], source: random.Random) -> Iterator[Workload]:

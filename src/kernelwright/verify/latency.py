@@ -31,6 +31,7 @@ from kernelwright.verify.ratio import (
     interval,
     latency_of,
     noise_of,
+    regular,
     speed,
 )
 from kernelwright.verify.roofline import traffic_of
@@ -123,6 +124,7 @@ class LatencyGate:
             stopwatch.lap("start")
             self._measure(scene, measured)
             refuse_dishonest(measured.warm)
+            measured.warm = regular(measured.warm)
             ratios = self._ratios(scene, measured)
         latency = latency_of(candidate_calls(measured.warm))
         moved = traffic_of(draws[0], expected.outputs).total_bytes

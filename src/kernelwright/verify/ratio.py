@@ -63,13 +63,14 @@ class Quad:
         baseline_s: Seconds of one call in the first and second pair.
         candidate_s: Seconds of one call in the first and second pair.
         is_fresh: Whether the content of each pair had never been seen before.
-        is_long: Whether its ticks made more calls than the others, to test linearity.
+        is_odd: Whether its ticks made another number of calls than the others, to find out
+            whether every call does its own work; no part of the reported figures.
     """
 
     baseline_s: tuple[float, float]
     candidate_s: tuple[float, float]
     is_fresh: tuple[bool, bool] = (False, False)
-    is_long: bool = False
+    is_odd: bool = False
 
     @property
     def ratios(self) -> tuple[float, float]:
@@ -82,6 +83,11 @@ class Quad:
         """Geometric mean of the two ratios: what the order of a pair adds, the other takes off."""
         first, second = self.ratios
         return float(np.sqrt(first * second))
+
+
+def regular(quads: Sequence[Quad]) -> list[Quad]:
+    """Return the quads that figures are made of."""
+    return [quad for quad in quads if not quad.is_odd]
 
 
 def candidate_calls(quads: Sequence[Quad]) -> list[float]:

@@ -21,13 +21,15 @@ from kernelwright.core.ports import Module
 from kernelwright.core.tensor import Tree
 from kernelwright.verify.content import FreshInputs
 from kernelwright.verify.policy import Stopwatch
-from kernelwright.verify.ratio import Quad, speed
+from kernelwright.verify.ratio import Quad, regular, speed
 
 LEAST_S = 1e-9
 _WARM_UP_S = 0.1
 _WARM_UP_TICKS = 12
 _STEADY = 1.1
 _MOST_CALLS = 1024
+_ODD_EVERY = 3
+_SLOW_QUAD_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +45,16 @@ class TimingPlan:
         precision: Relative half width of the ratio's interval at which measuring ends.
         held_bytes: Bytes of inputs held at once, where one set is small enough to choose.
         check_probability: Chance that a timed output is checked, besides one in every round.
-        long_probability: Chance that a quad makes longer ticks.
     """
 
     warm_s: float = 0.5
     cold_s: float = 0.2
     tick_s: float = 1e-3
-    min_quads: int = 6
+    min_quads: int = 9
     max_quads: int = 60
     precision: float = 0.01
     held_bytes: int = 8 << 20
     check_probability: float = 0.1
-    long_probability: float = 0.25
 
 
 class TimedFailure(Exception):
@@ -148,6 +148,7 @@ class Session:
         self._order: list[int] = []
         self._seen: set[int] = set()
         self._must_check = 0
+        self._odd_place = 0
         self.sets = set_count(inputs.set_bytes, plan.held_bytes, calls=1)
         self.repeats = 1
         self.checked = 0
@@ -195,7 +196,13 @@ class Session:
                 before = self._clock()
                 self.refresh()
                 sending_s = self._clock() - before
-            quads.append(self._quad(is_cold=is_cold, place=left_in_round))
+            is_odd = self._is_odd(len(quads), (self._clock() - started) / max(len(quads), 1))
+            calls = self._calls(is_cold=is_cold, is_odd=is_odd)
+            quads.append(
+                self._quad(
+                    calls, is_cold=is_cold, is_odd=is_odd and not is_cold, place=left_in_round
+                )
+            )
             if left_in_round == 0:
                 left_in_round = _round_length(sending_s, self._clock() - before - sending_s)
                 self._must_check = self._source.randrange(left_in_round)
@@ -206,17 +213,28 @@ class Session:
     def _is_done(self, quads: list[Quad], elapsed_s: float, limit_s: float) -> bool:
         count = len(quads)
         least = self._plan.min_quads
-        if count and elapsed_s / count > 1.0:
+        if count and elapsed_s / count > _SLOW_QUAD_S:
             least = min(least, 3)
         if count < least:
             return False
         if count >= self._plan.max_quads or elapsed_s > limit_s:
             return True
-        return count % 4 == 0 and speed(quads).spread < self._plan.precision
+        return count % _ODD_EVERY == 0 and speed(regular(quads)).spread < self._plan.precision
 
-    def _quad(self, *, is_cold: bool, place: int) -> Quad:
-        is_long = not is_cold and self._source.random() < self._plan.long_probability
-        repeats = 1 if is_cold else self.repeats * (2 if is_long else 1)
+    def _is_odd(self, place: int, quad_s: float) -> bool:
+        """Choose one quad of every three in secret to make another number of calls."""
+        if place % _ODD_EVERY == 0:
+            self._odd_place = place + self._source.randrange(_ODD_EVERY)
+        return place == self._odd_place and quad_s < _SLOW_QUAD_S
+
+    def _calls(self, *, is_cold: bool, is_odd: bool) -> int:
+        if is_cold:
+            return 1
+        if is_odd:
+            return 1 if self.repeats > 1 else 2
+        return self.repeats
+
+    def _quad(self, repeats: int, *, is_cold: bool, is_odd: bool, place: int) -> Quad:
         is_baseline_first = self._source.random() < 0.5
         pairs, fresh = [], []
         for order in (is_baseline_first, not is_baseline_first):
@@ -232,14 +250,14 @@ class Session:
                     repeats=repeats,
                     is_cold=is_cold,
                     is_baseline_first=order,
-                    is_checked=is_checked and not is_long,
+                    is_checked=is_checked and (repeats == 1 or not is_odd),
                 )
             )
         return Quad(
             baseline_s=(pairs[0][0], pairs[1][0]),
             candidate_s=(pairs[0][1], pairs[1][1]),
             is_fresh=(fresh[0], fresh[1]),
-            is_long=is_long,
+            is_odd=is_odd,
         )
 
     def _pair(
