@@ -89,7 +89,11 @@ class Child:
             return elapsed_s
 
     def close(self) -> None:
-        """Kill the child and everything it started, and wait until that is done."""
+        """Kill the child and everything it started, and wait until that is done.
+
+        A call that another thread waits for fails at once.
+        """
+        self._leash.kill()
         with self._lock:
             self._channel.close()
             self._leash.close()
@@ -121,6 +125,10 @@ class Child:
             self._fail(Cause.EXIT, "it closed its line without an answer")
         except FrameError as fault:
             self._fail(Cause.PROTOCOL, str(fault))
+        except KeyboardInterrupt:
+            # Half a message may have moved: nothing that follows could be understood.
+            self._failure = ChildFailed(Cause.EXIT, "the call was interrupted")
+            raise
         return frame.header, frame.blobs, elapsed_s
 
     def _refuse_early_answer(self) -> None:

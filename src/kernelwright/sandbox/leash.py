@@ -74,6 +74,15 @@ class Leash:
         self._report = _report(frame.header, bytes(frame.blobs[0]), bytes(frame.blobs[1]))
         return self._report
 
+    def kill(self) -> None:
+        """Order the tree to be killed, without waiting; may be called from any thread."""
+        try:
+            # Half-closing is the order; the report still comes back on the other half.
+            self._sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            # The supervisor has gone already: its report, or its absence, is still to be read.
+            return
+
     def end(self) -> Report:
         """Kill the child's whole tree and return the report.
 
@@ -81,8 +90,7 @@ class Leash:
             SandboxUnavailable: if the supervisor does not answer; it is killed then.
         """
         if self._report is None and not self._is_closed:
-            # Half-closing is the order to kill; the report still comes back on the other half.
-            self._shut()
+            self.kill()
             if self.wait(_KILL_S) is None:
                 os.kill(self._pid, signal.SIGKILL)
         if self._report is None:
@@ -102,13 +110,6 @@ class Leash:
             self._is_closed = True
             self._sock.close()
             self._release()
-
-    def _shut(self) -> None:
-        try:
-            self._sock.shutdown(socket.SHUT_WR)
-        except OSError:
-            # The supervisor has gone already: its report, or its absence, is still to be read.
-            return
 
 
 def _report(header: Mapping[str, Json], stdout: bytes, stderr: bytes) -> Report:

@@ -13,10 +13,11 @@ from types import TracebackType
 from typing import Self
 
 from kernelwright.core.errors import UsageMistake
+from kernelwright.core.fingerprint import Json
 from kernelwright.sandbox.child import Child
 from kernelwright.sandbox.frame import channel_pair
 from kernelwright.sandbox.leash import Leash
-from kernelwright.sandbox.limits import Enforcement, Finished, Limits
+from kernelwright.sandbox.limits import Cause, Enforcement, Finished, Limits
 from kernelwright.sandbox.plan import Package, Plan
 from kernelwright.sandbox.proof import Proof
 from kernelwright.sandbox.readable import default_readable
@@ -39,6 +40,7 @@ class Sandbox:
     def __init__(
         self, *, warm: tuple[str, ...] = ("torch",), threads: int = 1, namespaces: bool = True
     ) -> None:
+        self._open: set[Leash] = set()
         self._warm = Spawner(warm=warm, threads=threads, namespaces=namespaces)
         self._cold = Spawner(warm=(), threads=threads, namespaces=namespaces)
 
@@ -56,7 +58,9 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """End the warm processes; children that are still open live until they are closed."""
+        """Kill every child that is still open and end the warm processes."""
+        for leash in tuple(self._open):
+            leash.kill()
         self._warm.close()
         self._cold.close()
 
@@ -85,7 +89,7 @@ class Sandbox:
             UsageMistake: if a path is missing.
         """
         plan = replace(_plan(workdir, limits, env, readable), argv=tuple(argv))
-        leash = _spawn(self._cold, plan, stdin, None)
+        leash = self._spawn(self._cold, plan, stdin, None)
         try:
             report = leash.wait(limits.wall_s + _GRACE_S) or leash.end()
         finally:
@@ -97,7 +101,7 @@ class Sandbox:
             report.wall_s,
             report.cpu_s,
             report.peak_bytes,
-            report.cause,
+            report.cause or (None if report.signal is None else Cause.SIGNAL),
             report.signal,
         )
 
@@ -124,7 +128,11 @@ class Sandbox:
             SandboxUnavailable: if it cannot be started or not be isolated.
             UsageMistake: if a path or the entry's package is missing.
         """
-        return _start(self._warm, entry, _plan(workdir, limits, env, readable))
+        return self._start(self._warm, entry, _plan(workdir, limits, env, readable))
+
+    def ability(self) -> Mapping[str, Json]:
+        """Return the mechanisms that were found to work here: see `isolate.Ability`."""
+        return self._cold.ability()
 
     def enforced(self) -> tuple[Enforcement, ...]:
         """Try to break each protection on this machine, in a few seconds, and say what held.
@@ -134,46 +142,47 @@ class Sandbox:
         """
 
         def start(entry: str, *, workdir: Path, limits: Limits) -> Child:
-            return _start(self._cold, entry, _plan(workdir, limits, {}, ()))
+            return self._start(self._cold, entry, _plan(workdir, limits, {}, ()))
 
         with tempfile.TemporaryDirectory(prefix="kernelwright-proof-") as root:
             # Others must be able to get in, or the attempts would fail for want of a way.
             os.chmod(root, 0o755)
-            return Proof(start, self._cold.ability(), Path(root)).rows()
+            return Proof(start, self.ability(), Path(root)).rows()
 
+    def _start(self, spawner: Spawner, entry: str, plan: Plan) -> Child:
+        package = _package_of(entry)
+        readable = (*plan.readable, *(package.where or (package.origin,)))
+        plan = replace(plan, entry=entry, package=package, readable=readable)
+        ours, theirs = channel_pair()
+        try:
+            with theirs:
+                leash = self._spawn(spawner, plan, b"", theirs)
+        except BaseException:
+            ours.close()
+            raise
+        return Child(ours, leash)
 
-def _start(spawner: Spawner, entry: str, plan: Plan) -> Child:
-    package = _package_of(entry)
-    plan = replace(
-        plan,
-        entry=entry,
-        package=package,
-        readable=(*plan.readable, *(package.where or (package.origin,))),
-    )
-    ours, theirs = channel_pair()
-    try:
-        with theirs:
-            leash = _spawn(spawner, plan, b"", theirs)
-    except BaseException:
-        ours.close()
-        raise
-    return Child(ours, leash)
+    def _spawn(
+        self, spawner: Spawner, plan: Plan, stdin: bytes, channel: socket.socket | None
+    ) -> Leash:
+        uid = _UIDS.take()
+        held: list[Leash] = []
+
+        def release() -> None:
+            _UIDS.give_back(uid)
+            self._open.difference_update(held)
+
+        try:
+            leash = spawner.spawn(replace(plan, uid=uid).as_json(), stdin, channel, release)
+        except BaseException:
+            release()
+            raise
+        held.append(leash)
+        self._open.add(leash)
+        return leash
 
 
 _UIDS = Uids()
-
-
-def _spawn(spawner: Spawner, plan: Plan, stdin: bytes, channel: socket.socket | None) -> Leash:
-    uid = _UIDS.take()
-
-    def release() -> None:
-        _UIDS.give_back(uid)
-
-    try:
-        return spawner.spawn(replace(plan, uid=uid).as_json(), stdin, channel, release)
-    except BaseException:
-        release()
-        raise
 
 
 def _plan(workdir: Path, limits: Limits, env: Mapping[str, str], readable: Sequence[Path]) -> Plan:

@@ -136,6 +136,8 @@ class Spawner:
     def _launch(self) -> None:
         if self._process is not None:
             return
+        if self._log.closed:
+            raise SandboxUnavailable("the sandbox is closed", fix="use it inside its `with` block")
         ours, theirs = socket.socketpair()
         with theirs:
             argv = [sys.executable, "-I", "-B", "-c", _BOOT, str(theirs.fileno())]
