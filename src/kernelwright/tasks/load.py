@@ -7,7 +7,7 @@ Leaves:  folders to `suite.py`; drawing and running to `oracle.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 from kernelwright.core.errors import TaskInvalid
 from kernelwright.core.fingerprint import Json
 from kernelwright.core.task import OperandSpec, Role, Shrink, Task
+from kernelwright.core.tensor import ITEM_BYTES
 from kernelwright.sandbox import Cause, Sandbox
 from kernelwright.tasks.memory import available_bytes, spelled
-from kernelwright.tasks.process import ReferenceFailed, ReferenceProcess
+from kernelwright.tasks.process import FILE, ReferenceFailed, ReferenceProcess
 from kernelwright.tasks.shrink import Need, shrunk
 from kernelwright.tasks.source import check_source, read_source
 from kernelwright.tasks.version import version_of
@@ -75,6 +76,8 @@ def load_task(
     with ReferenceProcess(source, sandbox=sandbox, memory_bytes=max(room, _LEAST_BYTES)) as process:
         loader = _Loader(str(path), process, options, room)
         text, found, shrink = loader.loaded(source)
+    operands = tuple(_operand(fields) for fields in found["operands"])
+    _check_operands(operands, str(path))
     return Task(
         name=path.stem,
         source=text,
@@ -82,7 +85,7 @@ def load_task(
         suite=suite,
         category=path.resolve().parent.name if category is None else category,
         version=version_of(path) if version is None else version,
-        operands=tuple(_operand(fields) for fields in found["operands"]),
+        operands=operands,
         is_random=bool(found["is_random"]),
         is_training=bool(found["is_training"]),
         input_bytes=int(found["input_bytes"]) + int(found["parameter_bytes"]),
@@ -117,7 +120,8 @@ class _Loader:
                 f"inputs, parameters and intermediate results take {spelled(need.size_bytes)}, and"
                 f" this machine has {spelled(self.room)} free",
                 path=self.path,
-                fix=f"--max-bytes {self.room // 4} makes it smaller, or use a larger machine",
+                fix=f"make it smaller with --max-bytes {self.room // 4_000_000}MB, or use a larger"
+                " machine",
             )
         if shrink is None:
             return text, found, None
@@ -147,7 +151,7 @@ class _Loader:
     def _invalid(self, failed: ReferenceFailed) -> TaskInvalid:
         if failed.is_memory:
             return TaskInvalid(
-                f"it needs more than the {spelled(self.room)} that are free: {failed.reason}",
+                f"it needs more than the {spelled(self.room)} that are free: {failed.summary}",
                 path=self.path,
                 line=failed.line,
                 fix="use --max-bytes to make it smaller, or a larger machine",
@@ -156,10 +160,10 @@ class _Loader:
             return TaskInvalid(
                 f"analysing it took more than {self.options.timeout_s:g} s",
                 path=self.path,
-                fix="use --max-bytes or --max-flops to make it smaller",
+                fix="use --max-bytes or --max-flops, or find out why importing it takes so long",
             )
         return TaskInvalid(
-            failed.reason,
+            failed.summary.replace(FILE, Path(self.path).name),
             path=self.path,
             line=failed.line,
             fix="correct the file until its Model runs on what its get_inputs() returns",
@@ -170,6 +174,18 @@ def need_of(found: Mapping[str, Any]) -> Need:
     """Return what an analysis says a task takes."""
     size_bytes = found["input_bytes"] + found["parameter_bytes"] + found["activation_bytes"]
     return Need(int(size_bytes), int(found["flops"]))
+
+
+def _check_operands(operands: Sequence[OperandSpec], path: str) -> None:
+    for spec in operands:
+        is_known = spec.dtype in ITEM_BYTES if spec.type == "tensor" else spec.value is not None
+        if not is_known:
+            kind = f"tensor of {spec.dtype}" if spec.type == "tensor" else spec.type
+            raise TaskInvalid(
+                f"{spec.role.value} {spec.name} is a {kind}, which cannot be compared or sent",
+                path=path,
+                fix="use tensors, numbers, strings and None, in tuples, lists and dicts",
+            )
 
 
 def _operand(fields: Mapping[str, Any]) -> OperandSpec:

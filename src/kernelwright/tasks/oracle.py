@@ -11,6 +11,7 @@ import importlib.metadata
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -60,6 +61,7 @@ class TaskOracle:
         )
         self._traits: Traits | None = None
         self._fair: dict[Workload, str] = {}
+        self._small: Workload | None = None
         self._has_exact = not task.is_random
 
     def __enter__(self) -> Self:
@@ -85,7 +87,8 @@ class TaskOracle:
     def workloads(self, seeds: Sequence[int]) -> tuple[Workload, ...]:
         """Plan one workload a seed; the first is the official one.
 
-        Which kinds make a fair test is found out once, with a seed of the oracle's own.
+        Which kinds make a fair test is found out once, with a seed of the oracle's own, at sizes
+        at which the task costs little.
 
         Raises:
             TaskInvalid: if the reference fails on its official inputs.
@@ -170,7 +173,7 @@ class TaskOracle:
             answer, blobs = self._questions.try_asking({"op": "mutant", "name": name, **header})
         except ReferenceFailed as failed:
             # A wrong version of the reference may fail; that is no fault of the task.
-            return MutantOutput(name, None, f"it fails: {failed.reason.splitlines()[0]}")
+            return MutantOutput(name, None, f"it fails: {failed.summary}")
         if "outputs" not in answer:
             return MutantOutput(name, None, str(answer.get("why")))
         return MutantOutput(name, self._questions.tree(answer["outputs"], blobs))
@@ -193,17 +196,20 @@ class TaskOracle:
         return not self._fair[template]
 
     def _judged(self, template: Workload) -> str:
+        if self._small is None:
+            self._small = replace(OFFICIAL, sizes=self._questions.small_sizes())
+        workload = template if template.sizes else replace(template, sizes=self._small.sizes)
         header: dict[str, Json] = {
             "op": "judge",
-            "workload": to_json(template),
-            "official": to_json(OFFICIAL),
+            "workload": to_json(workload),
+            "official": to_json(self._small),
             "exact": self._has_exact,
             "reduction_length": self._questions.analysis()["reduction_length"],
         }
         try:
             return str(self._questions.try_asking(header)[0].get("why"))
         except ReferenceFailed as failed:
-            return f"the reference fails on it: {failed.reason.splitlines()[0]}"
+            return f"the reference fails on it: {failed.summary}"
 
     def _known_traits(self) -> Traits:
         if self._traits is None:

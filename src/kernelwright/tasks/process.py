@@ -33,6 +33,7 @@ class ReferenceFailed(Exception):
 
     Attributes:
         reason: What happened, with the lines of the task file that led there.
+        summary: Its first line.
         line: 1-based line of the task file, None if no line is at fault.
         cause: Why the process died, None if it did not.
         is_memory: Whether it wanted more memory than there is.
@@ -40,8 +41,9 @@ class ReferenceFailed(Exception):
 
     def __init__(self, reason: str, *, cause: Cause | None = None, is_memory: bool = False) -> None:
         super().__init__(reason)
-        lines = re.findall(rf"{re.escape(FILE)}:(\d+)", reason)
+        lines = re.findall(r"^  \w+\.py:(\d+) in ", reason, re.MULTILINE)
         self.reason = reason
+        self.summary = reason.partition("\n")[0]
         self.line = int(lines[-1]) if lines else None
         self.cause = cause
         self.is_memory = is_memory or cause is Cause.MEMORY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kernelwright.core.errors import TaskInvalid
@@ -12,8 +13,11 @@ from kernelwright.core.task import Task
 from kernelwright.core.tensor import Buffer, MalformedTree, Tree, decoded
 from kernelwright.sandbox import Sandbox
 from kernelwright.tasks.load import need_of
-from kernelwright.tasks.process import ReferenceFailed, ReferenceProcess
-from kernelwright.tasks.shrink import Need
+from kernelwright.tasks.process import FILE, ReferenceFailed, ReferenceProcess
+from kernelwright.tasks.shrink import Need, shrunk
+
+SMALL_BYTES = 8 << 20
+SMALL_FLOPS = 1 << 28
 
 
 class Questions:
@@ -87,6 +91,20 @@ class Questions:
         except ReferenceFailed:
             return None
 
+    def small_sizes(self) -> tuple[tuple[str, int], ...]:
+        """Return sizes at which the task costs little, its own (empty) if it does anyway."""
+        need = need_of(self.analysis())
+        if not need.exceeds(SMALL_BYTES, SMALL_FLOPS):
+            return ()
+        _, _, shrink = shrunk(
+            self._task.source,
+            need,
+            self.measured,
+            max_bytes=SMALL_BYTES,
+            max_flops=SMALL_FLOPS,
+        )
+        return () if shrink is None else tuple((name, used) for name, _, used in shrink.sizes)
+
     def tree(self, skeleton: Json, blobs: Sequence[Buffer]) -> Tree:
         """Return the tree in an answer.
 
@@ -105,7 +123,8 @@ class Questions:
             if failed.is_memory
             else "correct the file until its Model runs on what its get_inputs() returns"
         )
-        return TaskInvalid(failed.reason, path=self._task.path, line=failed.line, fix=fix)
+        what = failed.summary.replace(FILE, Path(self._task.path).name)
+        return TaskInvalid(what, path=self._task.path, line=failed.line, fix=fix)
 
     def _measure(self, text: str, ways: Mapping[str, str]) -> dict[str, Json]:
         room = self._memory_bytes

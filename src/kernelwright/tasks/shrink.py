@@ -1,9 +1,10 @@
 """The rule that makes oversized tasks smaller: `halve-sizes/1`, documented in docs/tasks.md.
 
-While the task needs more than asked for, the biggest size is halved, as long as it stays even and
-the model still runs on shapes alone. Where one size cannot be halved by itself, all sizes of the
-same value are halved together (two names for one extent). Sizes with structural names, and sizes
-below 8, are left alone: they say what is computed, not how much.
+While the task needs more than asked for, the biggest size is halved, as long as the model still
+runs on shapes alone. An even size gives up one factor of two; an odd one stays odd, because a file
+that says 4095 is about sizes that no tile divides. Where one size cannot be halved by itself, all
+sizes of the same value are halved together (two names for one extent). Sizes with structural names,
+and sizes below 8, are left alone: they say what is computed, not how much.
 """
 
 from __future__ import annotations
@@ -58,6 +59,11 @@ def is_structural(name: str) -> bool:
         return False
     words = re.split(r"_|(?<=\D)(?=\d)", stem)
     return any(word in _STRUCTURAL for word in words)
+
+
+def halved(value: int) -> int:
+    """Return half of a size, rounded up to an odd number if it is odd."""
+    return value // 2 if value % 2 == 0 else value // 2 | 1
 
 
 def shrunk(
@@ -115,7 +121,7 @@ def _step(
     for names in _choices(current):
         if names in stuck:
             continue
-        smaller = {**current, **{name: current[name] // 2 for name in names}}
+        smaller = {**current, **{name: halved(current[name]) for name in names}}
         text = with_sizes(source, smaller)
         found = measure(text)
         if found is not None and _is_less(found, need):
@@ -126,9 +132,7 @@ def _step(
 
 def _choices(current: dict[str, int]) -> Iterator[tuple[str, ...]]:
     """Yield what may be halved: the biggest size first, then sizes of one value together."""
-    halvable = [
-        name for name, value in current.items() if value % 2 == 0 and value // 2 >= SMALLEST // 2
-    ]
+    halvable = [name for name, value in current.items() if value >= SMALLEST]
     by_value: dict[int, list[str]] = {}
     for name in halvable:
         by_value.setdefault(current[name], []).append(name)

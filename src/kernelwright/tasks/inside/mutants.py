@@ -5,7 +5,7 @@ A task whose inputs and tolerance let one of them pass cannot tell right from wr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -123,16 +123,12 @@ class Mutator:
         return mapped(self.expected, _tail_repeated)
 
     def _wrong_axis(self) -> Any:
-        tries = 0
-        for operation in self._operations():
-            for tamper in _other_axes(operation):
-                tries += 1
-                result = self._tampered(operation.index, tamper)
-                if result is not None:
-                    return result
-                if tries >= _MOST_TRIES:
-                    raise DoesNotApply("the axes that were tried change nothing but the shape")
-        if tries:
+        tampers = list(_other_axes(self._operations()))
+        for index, tamper in tampers[:_MOST_TRIES]:
+            result = self._tampered(index, tamper)
+            if result is not None:
+                return result
+        if tampers:
             raise DoesNotApply("every other axis changes the shape of the result, or nothing")
         raise DoesNotApply("no operation takes an axis or a square operand")
 
@@ -218,11 +214,14 @@ def rounded(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return tensor.to(dtype).to(tensor.dtype) if tensor.dtype in _WIDE else tensor
 
 
-def _other_axes(operation: Operation) -> Iterator[Tamper]:
-    for by in range(1, operation.axes + 1):
-        yield along_another_axis(by)
-    if operation.can_transpose:
-        yield transposed
+def _other_axes(operations: Sequence[Operation]) -> Iterator[tuple[int, Tamper]]:
+    """Yield (index, tampering): other axes first, then transposed operands."""
+    for operation in operations:
+        for by in range(1, operation.axes + 1):
+            yield operation.index, along_another_axis(by)
+    for operation in operations:
+        if operation.can_transpose:
+            yield operation.index, transposed
 
 
 def _flattened(tensor: torch.Tensor) -> torch.Tensor:
