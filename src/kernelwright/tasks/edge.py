@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kernelwright.tasks.shrink import SMALLEST, Need, is_structural
+from kernelwright.tasks.shrink import SMALLEST, Need, is_batch_like, is_structural
 from kernelwright.tasks.sizes import Size, sizes_in, with_sizes
 
-_BATCH_LIKE = frozenset({"batch", "batch_size", "b", "n", "rows", "bs", "num_rows", "tokens"})
 _FEW = 3
 _MOST_EXTENT = 1021
 _MOST_GROWTH = 1.25
@@ -40,12 +39,6 @@ def awkward(value: int) -> int:
     """Return an odd size near `value`, never above 1021, that no power of two divides."""
     near = min(value - 1, _MOST_EXTENT)
     return near if near % 2 else near - 1
-
-
-def is_batch_like(name: str) -> bool:
-    """Return whether a size's name says that rows are independent along it."""
-    stem = name.partition("[")[0].lower()
-    return stem in _BATCH_LIKE or name.endswith("[0]")
 
 
 def _choices(free: list[Size]) -> Iterator[list[tuple[str, int]]]:

@@ -4,7 +4,7 @@ While the task needs more than asked for, the biggest size is halved, as long as
 runs on shapes alone. An even size gives up one factor of two; an odd one stays odd, because a file
 that says 4095 is about sizes that no tile divides. Where one size cannot be halved by itself, all
 sizes of the same value are halved together (two names for one extent). Sizes with structural names,
-and sizes below 8, are left alone: they say what is computed, not how much.
+and sizes below 8 that are no batch, are left alone: they say what is computed, not how much.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kernelwright.tasks.sizes import sizes_in, with_sizes
 
 RULE = "halve-sizes/1"
 SMALLEST = 8
-"""Sizes below this are never halved."""
+"""Sizes below this are never halved, unless they count independent rows."""
 MOST_STEPS = 400
 
 _STRUCTURAL = frozenset(
@@ -30,6 +30,7 @@ _STRUCTURAL = frozenset(
         "rate", "version",
     }
 )  # fmt: skip
+_BATCH_LIKE = frozenset({"batch", "batch_size", "b", "n", "rows", "bs", "num_rows", "tokens"})
 _NOT_STRUCTURAL = frozenset({"max_seq_len", "max_seqlen", "max_len", "max_length", "layer_sizes"})
 
 
@@ -66,6 +67,12 @@ def halved(value: int) -> int:
     return value // 2 if value % 2 == 0 else value // 2 | 1
 
 
+def is_batch_like(name: str) -> bool:
+    """Return whether a size's name says that rows are independent along it."""
+    stem = name.partition("[")[0].lower()
+    return stem in _BATCH_LIKE or name.endswith("[0]")
+
+
 def shrunk(
     source: str,
     need: Need,
@@ -87,11 +94,7 @@ def shrunk(
         The source, what it takes, and which sizes were rewritten (None if none was).
     """
     original = {size.name: size.value for size in sizes_in(source)}
-    current = {
-        name: value
-        for name, value in original.items()
-        if value >= SMALLEST and not is_structural(name)
-    }
+    current = {name: value for name, value in original.items() if _is_free(name, value)}
     stuck: set[tuple[str, ...]] = set()
     text = source
     for _ in range(MOST_STEPS):
@@ -132,7 +135,7 @@ def _step(
 
 def _choices(current: dict[str, int]) -> Iterator[tuple[str, ...]]:
     """Yield what may be halved: the biggest size first, then sizes of one value together."""
-    halvable = [name for name, value in current.items() if value >= SMALLEST]
+    halvable = [name for name, value in current.items() if _is_free(name, value)]
     by_value: dict[int, list[str]] = {}
     for name in halvable:
         by_value.setdefault(current[name], []).append(name)
@@ -141,6 +144,11 @@ def _choices(current: dict[str, int]) -> Iterator[tuple[str, ...]]:
             yield (name,)
         if len(by_value[value]) > 1:
             yield tuple(by_value[value])
+
+
+def _is_free(name: str, value: int) -> bool:
+    least = 2 if is_batch_like(name) else SMALLEST
+    return value >= least and not is_structural(name)
 
 
 def _is_less(found: Need, need: Need) -> bool:

@@ -118,11 +118,19 @@ def test_two_names_for_one_extent_are_halved_together() -> None:
 
 
 def test_structural_sizes_stay_even_if_the_bound_is_missed() -> None:
-    source = "kernel_size = 64\nrows = 16\n"
-    measure = measured(lambda s: Need(s["kernel_size"] * s["rows"], 0))
+    source = "kernel_size = 64\ncolumns = 16\n"
+    measure = measured(lambda s: Need(s["kernel_size"] * s["columns"], 0))
     text, need, _ = shrunk(source, Need(1024, 0), measure, max_bytes=1, max_flops=None)
-    assert text == "kernel_size = 64\nrows = 4\n"
+    assert text == "kernel_size = 64\ncolumns = 4\n"
     assert need.size_bytes == 256
+
+
+def test_a_batch_may_become_one() -> None:
+    measure = measured(lambda s: Need(s["batch_size"] * s["dim"], 0))
+    text, _, _ = shrunk(
+        "batch_size = 10\ndim = 9\n", Need(90, 0), measure, max_bytes=1, max_flops=None
+    )
+    assert text == "batch_size = 1\ndim = 5\n"
 
 
 def test_a_task_within_the_bounds_is_left_alone() -> None:

@@ -16,11 +16,12 @@ Tamper = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 _PLACING = frozenset(
     {
-        "__get__", "__set__", "_set_grad_enabled", "view", "reshape", "contiguous", "permute", "transpose", "squeeze",
+        "__get__", "__set__", "view", "reshape", "contiguous", "permute", "transpose", "squeeze",
         "unsqueeze", "flatten", "unflatten", "detach", "clone", "to", "float", "double", "half",
         "expand", "expand_as", "size", "dim", "t", "__getitem__", "chunk", "split", "type_as",
         "narrow", "select", "unbind", "dropout", "dropout1d", "dropout2d", "dropout3d", "type",
         "zeros_like", "ones_like", "empty_like", "numel", "cpu", "swapaxes", "movedim", "stride",
+        "_set_grad_enabled",
     }
 )  # fmt: skip
 _BIAS_AT: Mapping[str, int] = {
