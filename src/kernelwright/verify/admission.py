@@ -25,7 +25,7 @@ from kernelwright.core.execution import (
 from kernelwright.core.ports import Oracle
 from kernelwright.core.task import Role, Tolerance
 from kernelwright.verify.compare import compare, is_finite, reference_is_within
-from kernelwright.verify.correctness import SEEDS, fresh_seeds
+from kernelwright.verify.plan import SEEDS, arranged, fresh_seeds, is_derived
 
 REDRAWS = 2
 _OTHERWISE = (
@@ -56,12 +56,15 @@ def admit(
         TaskInvalid: if the reference fails on its own inputs.
     """
     secret = source or random.SystemRandom()
-    plan = oracle.workloads(fresh_seeds(secret, SEEDS))
+    plan = arranged(oracle.workloads(fresh_seeds(secret, SEEDS)), oracle.task)
     trial = _MutantTrial(oracle, tolerance)
     for workload in plan:
         if trial.is_over:
             break
-        trial.judge(workload)
+        if is_derived(workload):
+            trial.judge_if_fair(workload)
+        else:
+            trial.judge(workload)
     chosen, used = list(plan), 0
     while trial.alive and used < redraws:
         used += 1

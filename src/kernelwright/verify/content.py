@@ -14,14 +14,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernelwright.core.execution import Call, Workload
+from kernelwright.core.execution import Call
 from kernelwright.core.ports import Oracle
 from kernelwright.core.tensor import Tensor, Tree, leaves
 from kernelwright.verify.arrays import COMPLEX_DTYPES, EXACT_DTYPES, narrowed, stored, widened
+from kernelwright.verify.plan import official_workload
 from kernelwright.verify.scale import PIECE
 
 _LOWEST = 0.9
-_SEED_BITS = 53
 
 
 class FreshInputs:
@@ -52,7 +52,7 @@ class FreshInputs:
         """Return an argument set that was never used before."""
         if not self._is_scalable:
             # Scaling would break indices and masks; the task draws new ones.
-            workload = Workload(self._source.getrandbits(_SEED_BITS))
+            workload = official_workload(self._source)
             return self._oracle.call(workload).args
         draw = self._draws[self._source.randrange(len(self._draws))]
         factor = self._source.uniform(_LOWEST, 1.0)

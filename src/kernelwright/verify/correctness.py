@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from kernelwright.core.errors import TaskInvalid
 from kernelwright.core.execution import (
     Build,
     Failure,
@@ -15,14 +16,19 @@ from kernelwright.core.execution import (
     StateTransfer,
     Workload,
 )
-from kernelwright.core.ports import Evidence, Oracle, Subject
+from kernelwright.core.ports import Evidence, Module, Subject
 from kernelwright.core.task import Role, Task
 from kernelwright.core.verdict import Category, GateName, GateReport, GateStatus
+from kernelwright.verify.plan import (
+    LARGE_TASK_BYTES,
+    Handover,
+    at_full_size,
+    is_derived,
+    planned,
+)
 from kernelwright.verify.policy import Policy, Stopwatch, joined
 from kernelwright.verify.trials import Bench, KeptOutputs, Outcome, Trial, run_trial
 
-SEEDS = 8
-_SEED_BITS = 53
 _STRUCTURAL = frozenset(
     {
         Category.TYPE_MISMATCH,
@@ -34,32 +40,23 @@ _STRUCTURAL = frozenset(
 )
 
 
-def fresh_seeds(source: random.Random, count: int) -> tuple[int, ...]:
-    """Draw seeds that no candidate can have seen."""
-    return tuple(source.getrandbits(_SEED_BITS) for _ in range(count))
-
-
-def planned(
-    oracle: Oracle, chosen: Sequence[Workload], source: random.Random
-) -> tuple[Workload, ...]:
-    """Return the workloads of one verification: the admitted plan with fresh seeds, edges last."""
-    seeds = fresh_seeds(source, max(SEEDS, len(chosen)))
-    workloads = (
-        tuple(dataclasses.replace(w, seed=s) for w, s in zip(chosen, seeds, strict=False))
-        if chosen
-        else oracle.workloads(seeds)
-    )
-    return tuple(sorted(workloads, key=lambda workload: bool(workload.sizes)))
-
-
 @dataclass(slots=True)
 class _Tally:
     """What the trials have shown so far."""
 
-    planned: int
     outcomes: list[tuple[Workload, Outcome]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     transfer: StateTransfer | None = None
+
+    @property
+    def has_repeated(self) -> bool:
+        """Whether a module was called twice on the same inputs."""
+        return any(outcome.is_repeated for _, outcome in self.outcomes)
+
+    @property
+    def is_edge_refused(self) -> bool:
+        """Whether the candidate has said that it takes no edge shape."""
+        return any(outcome.refused for _, outcome in self.outcomes)
 
     @property
     def mismatches(self) -> list[tuple[int, Workload, Outcome]]:
@@ -74,6 +71,7 @@ class CorrectnessGate:
     Args:
         policy: Tolerance and other choices.
         workloads: The plan that admission chose; empty to ask the oracle for one.
+        handover: Where the official trial is left for the latency gate.
         source: Where seeds and secret choices come from; the operating system by default.
         clock: Seconds, rising.
     """
@@ -85,11 +83,13 @@ class CorrectnessGate:
         policy: Policy,
         *,
         workloads: Sequence[Workload] = (),
+        handover: Handover | None = None,
         source: random.Random,
         clock: Callable[[], float],
     ) -> None:
         self._policy = policy
         self._workloads = tuple(workloads)
+        self._handover = handover or Handover()
         self._source = source
         self._clock = clock
 
@@ -102,9 +102,10 @@ class CorrectnessGate:
         if evidence.build is None:
             raise ValueError("the correctness gate needs a build")
         stopwatch = Stopwatch(self._clock)
+        self._handover.clear()
         plan = planned(subject.oracle, self._workloads, self._source)
         bench = self._bench(subject, stopwatch)
-        tally = _Tally(len(plan))
+        tally = _Tally()
         self._run(subject, evidence.build, plan, bench, tally)
         failure = self._verdict(tally, bench.kept)
         details = self._details(plan, tally, stopwatch)
@@ -127,6 +128,7 @@ class CorrectnessGate:
             clock=self._clock,
             stopwatch=stopwatch,
             kept=KeptOutputs(),
+            handover=self._handover,
         )
 
     def _run(
@@ -137,28 +139,47 @@ class CorrectnessGate:
         bench: Bench,
         tally: _Tally,
     ) -> None:
+        queue = deque(plan)
         with subject.backend.open(build) as module:
             bench.stopwatch.lap("start")
-            for workload in plan:
+            while queue:
+                workload = queue.popleft()
                 if self._is_skipped(workload, tally):
                     tally.skipped.append(f"{workload.label} (parameters are re-seeded)")
                     continue
-                trial = self._trial(len(tally.outcomes), workload, subject.task)
-                outcome = run_trial(module, trial, bench)
+                if tally.is_edge_refused and is_derived(workload):
+                    workload = at_full_size(workload)
+                trial = self._trial(len(tally.outcomes), workload, subject.task, tally)
+                outcome = self._outcome(module, trial, bench)
+                if outcome is None:
+                    tally.skipped.append(f"{workload.label} (no input of the reference)")
+                    continue
                 tally.outcomes.append((workload, outcome))
                 tally.transfer = tally.transfer or outcome.transfer
+                if outcome.refused and is_derived(workload):
+                    queue.append(at_full_size(workload))
                 if self._is_over(outcome, tally, bench.stopwatch):
                     break
 
-    def _trial(self, index: int, workload: Workload, task: Task) -> Trial:
+    def _outcome(self, module: Module, trial: Trial, bench: Bench) -> Outcome | None:
+        """Run a trial; None if the reference itself cannot take a derived workload."""
+        try:
+            return run_trial(module, trial, bench)
+        except TaskInvalid:
+            if is_derived(trial.workload):
+                return None
+            raise
+
+    def _trial(self, index: int, workload: Workload, task: Task, tally: _Tally) -> Trial:
         # A module that carries buffers from call to call may answer the second call differently.
         is_pure = not task.is_random and not task.by_role(Role.BUFFER)
+        is_cheap = task.input_bytes <= LARGE_TASK_BYTES or bool(workload.sizes) or index > 1
         return Trial(
             number=index + 1,
             workload=workload,
             poison=Poison.NAN if index % 2 == 0 else Poison.PLAUSIBLE,
             is_traced=index == 0 or self._source.random() < self._policy.traced_share,
-            is_repeated=index == 0 and is_pure,
+            is_repeated=is_pure and is_cheap and not tally.has_repeated,
         )
 
     def _is_skipped(self, workload: Workload, tally: _Tally) -> bool:
@@ -197,7 +218,7 @@ class CorrectnessGate:
         passed = sum(outcome.is_passed for _, outcome in tally.outcomes)
         details = [
             ("tolerance", self._policy.tolerance.value),
-            ("trials", f"{passed}/{len(tally.outcomes)} passed, {tally.planned} planned"),
+            ("trials", f"{passed}/{len(tally.outcomes)} passed, {len(plan)} planned"),
             ("workloads", "; ".join(workload.label for workload, _ in tally.outcomes)),
             ("seeds", joined(workload.seed for workload in plan)),
             ("traced", f"{sum(o.is_traced for _, o in tally.outcomes)} of them"),

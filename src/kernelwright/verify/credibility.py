@@ -10,6 +10,7 @@ from kernelwright.core.execution import Call, Expected, Failure
 from kernelwright.core.ports import Subject
 from kernelwright.core.verdict import Category
 from kernelwright.verify.content import tree_bytes
+from kernelwright.verify.duel import Duel, TimedFailure
 from kernelwright.verify.policy import Policy, Stopwatch
 from kernelwright.verify.ratio import (
     Quad,
@@ -20,7 +21,6 @@ from kernelwright.verify.ratio import (
     regular,
 )
 from kernelwright.verify.roofline import counted_traffic, floor_for, traffic_of
-from kernelwright.verify.timing import Duel, TimedFailure
 
 SEEN_FACTOR = 1.5
 """A kernel this much slower on content it has not seen keeps results between calls."""

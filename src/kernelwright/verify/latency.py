@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kernelwright.core.errors import MachineLacks
-from kernelwright.core.execution import Build, Call, Failure, Workload
+from kernelwright.core.execution import Build, Call, Expected, Failure
 from kernelwright.core.ports import Evidence, Subject
 from kernelwright.core.tensor import Tree
 from kernelwright.core.verdict import (
@@ -23,6 +23,8 @@ from kernelwright.core.verdict import (
 from kernelwright.verify.compare import compare, reference_is_within
 from kernelwright.verify.content import FreshInputs, tree_bytes
 from kernelwright.verify.credibility import Figure, Scene, refuse_dishonest, refuse_impossible
+from kernelwright.verify.duel import BaselineFailed, Duel, TimedFailure
+from kernelwright.verify.plan import LARGE_TASK_BYTES, Handover, official_workload
 from kernelwright.verify.policy import Policy, Stopwatch
 from kernelwright.verify.ratio import (
     Quad,
@@ -35,10 +37,9 @@ from kernelwright.verify.ratio import (
     speed,
 )
 from kernelwright.verify.roofline import traffic_of
-from kernelwright.verify.timing import BaselineFailed, Duel, Session, TimedFailure, TimingPlan
+from kernelwright.verify.rounds import SMALL_OUTPUT_BYTES, Rounds
+from kernelwright.verify.timing import Session, TimingPlan
 
-_SEED_BITS = 53
-_DRAWS = 2
 _SLACK = 4.0
 _ILL_SLACK = 64.0
 _COLD_FROM_S = 20e-6
@@ -65,6 +66,7 @@ class LatencyGate:
     Args:
         policy: Tolerance and roofline margins.
         plan: How long and how exactly to time.
+        handover: Where the correctness gate left the official trial.
         source: Secret choices and seeds.
         clock: Seconds, rising.
     """
@@ -76,11 +78,13 @@ class LatencyGate:
         policy: Policy,
         *,
         plan: TimingPlan,
+        handover: Handover | None = None,
         source: random.Random,
         clock: Callable[[], float],
     ) -> None:
         self._policy = policy
         self._plan = plan
+        self._handover = handover or Handover()
         self._source = source
         self._clock = clock
 
@@ -112,11 +116,7 @@ class LatencyGate:
         self, subject: Subject, build: Build, stopwatch: Stopwatch, measured: _Measured
     ) -> Evidence:
         oracle = subject.oracle
-        workloads = [Workload(self._source.getrandbits(_SEED_BITS)) for _ in range(_DRAWS)]
-        draws = tuple(oracle.call(workload) for workload in workloads)
-        stopwatch.lap("inputs")
-        expected = oracle.expected(workloads[0])
-        stopwatch.lap("reference")
+        draws, expected = self._material(subject, stopwatch)
         with subject.backend.open(build) as candidate, oracle.baseline() as baseline:
             duel = Duel(candidate, baseline)
             _construct(duel, draws[0])
@@ -135,14 +135,38 @@ class LatencyGate:
             profile=subject.backend.profile(build, latency, bytes_moved=moved),
         )
 
+    def _material(
+        self, subject: Subject, stopwatch: Stopwatch
+    ) -> tuple[tuple[Call, ...], Expected]:
+        """Return the calls that content is made from, and the truth about the first."""
+        handed = self._handover.take()
+        if handed is None:
+            workload = official_workload(self._source)
+            handed = subject.oracle.call(workload), subject.oracle.expected(workload)
+        draws = [handed[0]]
+        if tree_bytes(handed[0].args) <= LARGE_TASK_BYTES:
+            draws.append(subject.oracle.call(official_workload(self._source)))
+        stopwatch.lap("inputs")
+        return tuple(draws), handed[1]
+
     def _measure(self, scene: Scene, measured: _Measured) -> None:
         tolerance = self._policy.tolerance
         is_well = reference_is_within(scene.expected, tolerance)
         measured.slack = _SLACK if is_well else _ILL_SLACK
         scene.stopwatch.lap("check")
-        session = Session(
+        outputs_bytes = tree_bytes(scene.expected.outputs)
+        is_small = outputs_bytes <= SMALL_OUTPUT_BYTES
+        rounds = Rounds(
             scene.duel,
             FreshInputs(scene.subject.oracle, scene.draws, self._source),
+            held_bytes=self._plan.held_bytes,
+            check_probability=self._plan.check_probability if is_small else 0.0,
+            source=self._source,
+            stopwatch=scene.stopwatch,
+        )
+        session = Session(
+            scene.duel,
+            rounds,
             self._plan,
             check=lambda mine, theirs: self._check(mine, theirs, scene, measured),
             source=self._source,
@@ -151,14 +175,14 @@ class LatencyGate:
         )
         session.warm_up()
         measured.warm = session.measure(is_cold=False)
-        measured.sets, measured.repeats = session.sets, session.repeats
+        measured.sets, measured.repeats = rounds.sets, session.repeats
         sides = (candidate_calls(measured.warm), baseline_calls(measured.warm))
         call_s = min(interval(side).median for side in sides)
         if call_s < _COLD_FROM_S:
             measured.cold_absent = "a call is shorter than what asking for one costs"
         else:
             measured.cold = session.measure(is_cold=True)
-        measured.rounds, measured.checked = session.rounds, session.checked
+        measured.rounds, measured.checked = rounds.sent, rounds.checked
 
     def _check(self, mine: Tree, theirs: Tree, scene: Scene, measured: _Measured) -> None:
         if scene.subject.task.is_random:
@@ -217,7 +241,7 @@ class LatencyGate:
         self, subject: Subject, evidence: Evidence, build: Build, stopwatch: Stopwatch
     ) -> tuple[GateReport, Evidence]:
         """Take the latency from the backend's timing model: there is no device to measure."""
-        call = subject.oracle.call(Workload(self._source.getrandbits(_SEED_BITS)))
+        call = subject.oracle.call(official_workload(self._source))
         unknown = Latency(0.0, 0.0, 0.0, LatencySource.SIMULATED)
         profile = subject.backend.profile(build, unknown, bytes_moved=tree_bytes(call.args))
         latency = Latency(

@@ -1,6 +1,6 @@
 """Time a candidate against the baseline, both alive, in balanced neighbouring pairs.
 
-Takes:   two constructed modules and a source of fresh inputs.
+Takes:   two constructed modules, and the rounds that keep content in them.
 Gives:   quads of timings, each content checked as `check` asks.
 Leaves:  what the figures mean to `ratio.py`, whether they can be true to `roofline.py`.
 
@@ -16,19 +16,18 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernelwright.core.execution import Failure
-from kernelwright.core.ports import Module
 from kernelwright.core.tensor import Tree
-from kernelwright.verify.content import FreshInputs
+from kernelwright.verify.duel import LEAST_S, Duel
 from kernelwright.verify.policy import Stopwatch
 from kernelwright.verify.ratio import Quad, regular, speed
+from kernelwright.verify.rounds import Rounds
 
-LEAST_S = 1e-9
 _WARM_UP_S = 0.1
 _WARM_UP_TICKS = 12
 _STEADY = 1.1
 _MOST_CALLS = 1024
 _ODD_EVERY = 3
+_MOST_QUADS_A_ROUND = 8
 _SLOW_QUAD_S = 0.5
 
 
@@ -40,7 +39,8 @@ class TimingPlan:
         warm_s: Seconds after which no further warm quad begins.
         cold_s: Seconds after which no further cold quad begins.
         tick_s: Least time of one tick; faster calls are batched.
-        min_quads: Quads that are measured whatever they take (3 when one takes over a second).
+        min_quads: Quads that are measured whatever they take (3 when one takes over half a second).
+        min_cold_quads: The same for cold caches.
         max_quads: Quads after which measuring ends.
         precision: Relative half width of the ratio's interval at which measuring ends.
         held_bytes: Bytes of inputs held at once, where one set is small enough to choose.
@@ -51,86 +51,33 @@ class TimingPlan:
     cold_s: float = 0.2
     tick_s: float = 1e-3
     min_quads: int = 9
+    min_cold_quads: int = 5
     max_quads: int = 60
     precision: float = 0.01
     held_bytes: int = 8 << 20
     check_probability: float = 0.1
 
 
-class TimedFailure(Exception):
-    """The candidate failed while it was timed; carries the failure to the gate.
-
-    Attributes:
-        failure: What went wrong.
-    """
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.reason)
-        self.failure = failure
-
-
-class BaselineFailed(Exception):
-    """The reference failed while it was timed, which is no candidate's fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Duel:
-    """The two modules that are timed against each other.
-
-    Attributes:
-        candidate: The candidate's module.
-        baseline: The reference's module.
-    """
-
-    candidate: Module
-    baseline: Module
-
-    def hold(self, sets: list[tuple[Tree, ...]]) -> None:
-        """Give both sides the same argument sets."""
-        for module in (self.candidate, self.baseline):
-            failure = module.hold(sets)
-            if failure is not None:
-                self._fail(module, failure)
-
-    def tick(self, module: Module, index: int, *, repeats: int, is_cold: bool = False) -> float:
-        """Return the seconds of one call."""
-        spent = module.tick(index, repeats=repeats, is_cold=is_cold)
-        if isinstance(spent, Failure):
-            self._fail(module, spent)
-            return 0.0
-        return max(spent, LEAST_S) / repeats
-
-    def outputs(self, module: Module) -> Tree:
-        """Return what the last timed call of a module returned."""
-        outputs = module.last_outputs()
-        if isinstance(outputs, Failure):
-            self._fail(module, outputs)
-            return None
-        return outputs
-
-    def _fail(self, module: Module, failure: Failure) -> None:
-        if module is self.baseline:
-            raise BaselineFailed(failure.reason)
-        raise TimedFailure(failure)
-
-
 class Session:
-    """One timing session: holds content, warms up, measures.
+    """One timing session: warms up, then measures in each state of the caches.
 
     Args:
         duel: The two modules, constructed alike.
-        inputs: Where argument sets come from.
+        rounds: What content both hold, and which outputs are checked.
         plan: How long and how exactly to time.
         check: Judges a timed output; raises `TimedFailure` when it is wrong.
         source: Secret choices.
         stopwatch: Where the time of each phase goes.
         clock: Seconds, rising.
+
+    Attributes:
+        repeats: Calls in a tick.
     """
 
     def __init__(
         self,
         duel: Duel,
-        inputs: FreshInputs,
+        rounds: Rounds,
         plan: TimingPlan,
         *,
         check: Callable[[Tree, Tree], None],
@@ -139,177 +86,138 @@ class Session:
         clock: Callable[[], float],
     ) -> None:
         self._duel = duel
-        self._inputs = inputs
+        self._rounds = rounds
         self._plan = plan
         self._check = check
         self._source = source
         self._stopwatch = stopwatch
         self._clock = clock
-        self._order: list[int] = []
-        self._seen: set[int] = set()
-        self._must_check = 0
         self._odd_place = 0
-        self.sets = set_count(inputs.set_bytes, plan.held_bytes, calls=1)
+        self._ticking_s = self._fastest_s = 0.0
         self.repeats = 1
-        self.checked = 0
-        self.rounds = 0
 
     def warm_up(self) -> None:
         """Run both sides until they are steady and find out how many calls make a tick."""
-        self.refresh()
+        rounds = self._rounds
+        rounds.begin()
         started, ticks = self._clock(), [self._both(0)]
         while not _is_steady(ticks) and self._clock() - started < _WARM_UP_S:
-            ticks.append(self._both(len(ticks) % self.sets))
-        needed = self._calls_in_a_tick(min(min(pair) for pair in ticks))
+            ticks.append(self._both(len(ticks) % rounds.sets))
+        self._fastest_s = min(min(pair) for pair in ticks)
+        needed = self._calls_in_a_tick()
+        if needed > 1:
+            rounds.resize(needed)
+            # One more than whole laps: whether a tick walks through the sets or stays on the
+            # first, its last call is on the set that it began with, whose output is known.
+            self.repeats = rounds.sets * max(1, round(needed / rounds.sets)) + 1
         self._stopwatch.lap("warm_up")
-        if needed == 1:
-            return
-        self.sets = set_count(self._inputs.set_bytes, self._plan.held_bytes, calls=needed)
-        # One more than whole laps: whether a tick walks through the sets or stays on the first,
-        # its last call is on the set that it began with, whose output is known.
-        self.repeats = self.sets * max(1, round(needed / self.sets)) + 1
-
-    def _calls_in_a_tick(self, fastest_s: float) -> int:
-        # One short call drowns in the cost of asking for it, so the batch grows step by step.
-        calls = 1
-        while fastest_s * calls < self._plan.tick_s and calls < _MOST_CALLS:
-            calls *= 4
-            fastest_s = min(self._both(0, repeats=calls))
-        return min(calls, math.ceil(self._plan.tick_s / fastest_s)) if calls > 1 else 1
-
-    def refresh(self) -> None:
-        """Send content that was never seen, to the addresses that the last one had."""
-        self._duel.hold([self._inputs.draw() for _ in range(self.sets)])
-        self._order = []
-        self._seen = set()
-        self.rounds += 1
-        self._stopwatch.lap("content")
 
     def measure(self, *, is_cold: bool) -> list[Quad]:
-        """Return quads in one state of the caches, until they are precise or time is up."""
-        plan, quads = self._plan, list[Quad]()
-        limit_s = plan.cold_s if is_cold else plan.warm_s
-        started = self._clock()
-        left_in_round, self._must_check = 0, 0
-        while not self._is_done(quads, self._clock() - started, limit_s):
-            if left_in_round == 0:
-                before = self._clock()
-                self.refresh()
-                sending_s = self._clock() - before
-            is_odd = self._is_odd(len(quads), (self._clock() - started) / max(len(quads), 1))
-            calls = self._calls(is_cold=is_cold, is_odd=is_odd)
-            quads.append(
-                self._quad(
-                    calls, is_cold=is_cold, is_odd=is_odd and not is_cold, place=left_in_round
-                )
-            )
-            if left_in_round == 0:
-                left_in_round = _round_length(sending_s, self._clock() - before - sending_s)
-                self._must_check = self._source.randrange(left_in_round)
-            left_in_round -= 1
+        """Return quads in one state of the caches, until they are precise or time is up.
+
+        Warm quads get fresh content every few of them; cold ones go on with what is held, since
+        a kernel that remembers was found out before.
+        """
+        quads: list[Quad] = []
+        started, self._ticking_s = self._clock(), 0.0
+        left = self._plan.max_quads if is_cold else 0
+        if is_cold:
+            self._rounds.expect_check(2 * self._plan.min_cold_quads)
+        while not self._is_done(quads, self._clock() - started, is_cold=is_cold):
+            if left == 0:
+                left = self._begin_round(len(quads))
+            is_odd = not is_cold and self._is_odd(len(quads))
+            quads.append(self._quad(is_cold=is_cold, is_odd=is_odd))
+            left -= 1
             self._stopwatch.lap("cold" if is_cold else "warm")
         return quads
 
-    def _is_done(self, quads: list[Quad], elapsed_s: float, limit_s: float) -> bool:
-        count = len(quads)
-        least = self._plan.min_quads
-        if count and elapsed_s / count > _SLOW_QUAD_S:
+    def _begin_round(self, done: int) -> int:
+        """Send fresh content; return how many quads it is good for."""
+        before = self._clock()
+        self._rounds.begin()
+        sending_s = self._clock() - before
+        quad_s = max(
+            self._ticking_s / done if done else 4 * self._fastest_s * self.repeats, LEAST_S
+        )
+        expected = max(min(self._plan.warm_s / quad_s, self._plan.max_quads), 3.0)
+        # Fresh content costs about a third of the session at most, but comes three times at least.
+        affordable = math.ceil(2 * sending_s / quad_s)
+        length = max(1, min(affordable, _MOST_QUADS_A_ROUND, int(expected / 3)))
+        self._rounds.expect_check(2 * length)
+        return length
+
+    def _is_done(self, quads: list[Quad], elapsed_s: float, *, is_cold: bool) -> bool:
+        plan, count = self._plan, len(quads)
+        least = plan.min_cold_quads if is_cold else plan.min_quads
+        limit_s = plan.cold_s if is_cold else plan.warm_s
+        if count and self._ticking_s / count > _SLOW_QUAD_S:
             least = min(least, 3)
         if count < least:
             return False
-        if count >= self._plan.max_quads or elapsed_s > limit_s:
+        if count >= plan.max_quads or self._ticking_s > limit_s or elapsed_s > 4 * limit_s:
             return True
-        return count % _ODD_EVERY == 0 and speed(regular(quads)).spread < self._plan.precision
+        return count % _ODD_EVERY == 0 and speed(regular(quads)).spread < plan.precision
 
-    def _is_odd(self, place: int, quad_s: float) -> bool:
+    def _is_odd(self, place: int) -> bool:
         """Choose one quad of every three in secret to make another number of calls."""
         if place % _ODD_EVERY == 0:
             self._odd_place = place + self._source.randrange(_ODD_EVERY)
-        return place == self._odd_place and quad_s < _SLOW_QUAD_S
+        is_slow = place > 0 and self._ticking_s / place > _SLOW_QUAD_S
+        return place == self._odd_place and not is_slow
 
-    def _calls(self, *, is_cold: bool, is_odd: bool) -> int:
-        if is_cold:
-            return 1
+    def _quad(self, *, is_cold: bool, is_odd: bool) -> Quad:
+        calls = 1 if is_cold else self.repeats
         if is_odd:
-            return 1 if self.repeats > 1 else 2
-        return self.repeats
-
-    def _quad(self, repeats: int, *, is_cold: bool, is_odd: bool, place: int) -> Quad:
+            calls = 1 if self.repeats > 1 else 2
         is_baseline_first = self._source.random() < 0.5
-        pairs, fresh = [], []
-        for order in (is_baseline_first, not is_baseline_first):
-            index = self._next_set()
-            fresh.append(index not in self._seen)
-            self._see(index, repeats)
-            is_checked = place == self._must_check or (
-                self._source.random() < self._plan.check_probability
-            )
-            pairs.append(
-                self._pair(
-                    index,
-                    repeats=repeats,
-                    is_cold=is_cold,
-                    is_baseline_first=order,
-                    is_checked=is_checked and (repeats == 1 or not is_odd),
-                )
-            )
+        first = self._pair(calls, is_cold=is_cold, is_baseline_first=is_baseline_first)
+        second = self._pair(calls, is_cold=is_cold, is_baseline_first=not is_baseline_first)
         return Quad(
-            baseline_s=(pairs[0][0], pairs[1][0]),
-            candidate_s=(pairs[0][1], pairs[1][1]),
-            is_fresh=(fresh[0], fresh[1]),
+            baseline_s=(first.baseline_s, second.baseline_s),
+            candidate_s=(first.candidate_s, second.candidate_s),
+            is_fresh=(first.is_fresh, second.is_fresh),
             is_odd=is_odd,
         )
 
-    def _pair(
-        self,
-        index: int,
-        *,
-        repeats: int,
-        is_cold: bool,
-        is_baseline_first: bool,
-        is_checked: bool,
-    ) -> tuple[float, float]:
-        duel = self._duel
+    def _pair(self, calls: int, *, is_cold: bool, is_baseline_first: bool) -> _Pair:
+        duel, rounds = self._duel, self._rounds
+        index, is_fresh = rounds.choose(calls)
         order = [duel.baseline, duel.candidate]
         spent = {}
+        began = self._clock()
         for module in order if is_baseline_first else reversed(order):
             is_mine = module is duel.candidate
-            spent[is_mine] = duel.tick(module, index, repeats=repeats, is_cold=is_cold)
-        if is_checked:
-            lap = "cold" if is_cold else "warm"
-            self._stopwatch.lap(lap)
+            spent[is_mine] = duel.tick(module, index, repeats=calls, is_cold=is_cold)
+        self._ticking_s += self._clock() - began
+        if rounds.is_checked(calls):
+            self._stopwatch.lap("cold" if is_cold else "warm")
             self._check(duel.outputs(duel.candidate), duel.outputs(duel.baseline))
-            self.checked += 1
             self._stopwatch.lap("check")
-        return spent[False], spent[True]
+        return _Pair(spent[False], spent[True], is_fresh)
+
+    def _calls_in_a_tick(self) -> int:
+        # One short call drowns in the cost of asking for it, so the batch grows step by step.
+        calls, least_s = 1, self._plan.tick_s
+        while self._fastest_s * calls < least_s and calls < _MOST_CALLS:
+            calls *= 4
+            self._fastest_s = min(self._both(0, repeats=calls))
+        return min(calls, math.ceil(least_s / self._fastest_s)) if calls > 1 else 1
 
     def _both(self, index: int, *, repeats: int = 1) -> tuple[float, float]:
         duel = self._duel
-        self._see(index, repeats)
+        self._rounds.see(index, repeats)
         theirs = duel.tick(duel.baseline, index, repeats=repeats)
         return theirs, duel.tick(duel.candidate, index, repeats=repeats)
 
-    def _next_set(self) -> int:
-        if not self._order:
-            self._order = list(range(self.sets))
-            self._source.shuffle(self._order)
-        return self._order.pop()
 
-    def _see(self, index: int, repeats: int) -> None:
-        self._seen.update((index + step) % self.sets for step in range(min(repeats, self.sets)))
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two neighbouring ticks on the same content."""
 
-
-def set_count(set_bytes: int, held_bytes: int, *, calls: int) -> int:
-    """Return how many argument sets to hold: enough to rotate, few enough to stay warm."""
-    most = max(held_bytes // max(set_bytes, 1), 2)
-    if set_bytes > 256 << 20:
-        return 1
-    return min(max(calls, 4), most)
-
-
-def _round_length(sending_s: float, quad_s: float) -> int:
-    # Fresh content costs at most about a third of the session, and comes often enough to matter.
-    return min(max(math.ceil(2 * sending_s / max(quad_s, LEAST_S)), 1), 8)
+    baseline_s: float
+    candidate_s: float
+    is_fresh: bool
 
 
 def _is_steady(ticks: list[tuple[float, float]]) -> bool:

@@ -24,6 +24,7 @@ from kernelwright.core.task import Tolerance
 from kernelwright.core.tensor import Tensor, Tree, leaves
 from kernelwright.core.verdict import Category
 from kernelwright.verify.compare import Mismatch, compare
+from kernelwright.verify.plan import Handover, is_official
 from kernelwright.verify.policy import Stopwatch
 
 KEPT_BYTES = 256 << 20
@@ -39,6 +40,7 @@ class Outcome:
         refused: What the candidate said when it refused an edge shape, which is no failure.
         transfer: How both sides came to hold equal parameters; None if that was not reached.
         is_traced: Whether the operators of this run were recorded.
+        is_repeated: Whether the module was called a second time.
     """
 
     failure: Failure | None = None
@@ -46,6 +48,7 @@ class Outcome:
     refused: str = ""
     transfer: StateTransfer | None = None
     is_traced: bool = False
+    is_repeated: bool = False
 
     @property
     def is_passed(self) -> bool:
@@ -112,6 +115,7 @@ class Bench:
         clock: Seconds, rising.
         stopwatch: Where the time of each phase goes.
         kept: Outputs of earlier trials.
+        handover: Where the official trial is left for the latency gate.
     """
 
     oracle: Oracle
@@ -121,6 +125,7 @@ class Bench:
     clock: Callable[[], float]
     stopwatch: Stopwatch
     kept: KeptOutputs
+    handover: Handover
 
 
 def run_trial(module: Module, trial: Trial, bench: Bench) -> Outcome:
@@ -142,13 +147,20 @@ def run_trial(module: Module, trial: Trial, bench: Bench) -> Outcome:
     bench.stopwatch.lap("reference")
     judged = _judged(returned, expected, bench)
     bench.stopwatch.lap("comparison")
+    if is_official(trial.workload):
+        bench.handover.call, bench.handover.expected = call, expected
     if judged is None:
         bench.kept.keep(trial.number, returned.outputs)
         if trial.is_repeated:
             judged = _second_call(module, trial, bench, (call.args, returned, expected))
     if isinstance(judged, Failure):
         return Outcome(failure=judged)
-    return Outcome(mismatch=judged, transfer=transfer, is_traced=trial.is_traced)
+    return Outcome(
+        mismatch=judged,
+        transfer=transfer,
+        is_traced=trial.is_traced,
+        is_repeated=trial.is_repeated,
+    )
 
 
 def traced_failure(returned: Returned, allowed: frozenset[str]) -> Failure | None:

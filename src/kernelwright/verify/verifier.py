@@ -23,6 +23,7 @@ from kernelwright.verify.audit import AuditGate
 from kernelwright.verify.compile import CompileGate
 from kernelwright.verify.correctness import CorrectnessGate
 from kernelwright.verify.latency import LatencyGate
+from kernelwright.verify.plan import Handover
 from kernelwright.verify.policy import Policy
 from kernelwright.verify.screen import ScreenGate
 from kernelwright.verify.timing import TimingPlan
@@ -96,12 +97,15 @@ def standard_verifier(
     """
     rules = policy or Policy()
     secret = source or random.SystemRandom()
+    handover = Handover()
     gates: tuple[Gate, ...] = (
         ScreenGate(clock=clock),
         AuditGate(),
         CompileGate(clock=clock),
-        CorrectnessGate(rules, workloads=workloads, source=secret, clock=clock),
-        LatencyGate(rules, plan=plan or TimingPlan(), source=secret, clock=clock),
+        CorrectnessGate(rules, workloads=workloads, handover=handover, source=secret, clock=clock),
+        LatencyGate(
+            rules, plan=plan or TimingPlan(), handover=handover, source=secret, clock=clock
+        ),
     )
     return GatedVerifier(backend, oracle, gates)
 

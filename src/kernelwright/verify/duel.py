@@ -1,0 +1,69 @@
+"""The two sides that are timed against each other, and what it means when one of them fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelwright.core.execution import Failure
+from kernelwright.core.ports import Module
+from kernelwright.core.tensor import Tree
+
+LEAST_S = 1e-9
+"""A time that is too short to be one still has to have a ratio."""
+
+
+class TimedFailure(Exception):
+    """The candidate failed while it was timed; carries the failure to the gate.
+
+    Attributes:
+        failure: What went wrong.
+    """
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
+class BaselineFailed(Exception):
+    """The reference failed while it was timed, which is no candidate's fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """The two modules that are timed against each other.
+
+    Attributes:
+        candidate: The candidate's module.
+        baseline: The reference's module.
+    """
+
+    candidate: Module
+    baseline: Module
+
+    def hold(self, sets: list[tuple[Tree, ...]]) -> None:
+        """Give both sides the same argument sets."""
+        for module in (self.candidate, self.baseline):
+            failure = module.hold(sets)
+            if failure is not None:
+                self._fail(module, failure)
+
+    def tick(self, module: Module, index: int, *, repeats: int, is_cold: bool = False) -> float:
+        """Return the seconds of one call."""
+        spent = module.tick(index, repeats=repeats, is_cold=is_cold)
+        if isinstance(spent, Failure):
+            self._fail(module, spent)
+            return 0.0
+        return max(spent, LEAST_S) / repeats
+
+    def outputs(self, module: Module) -> Tree:
+        """Return what the last timed call of a module returned."""
+        outputs = module.last_outputs()
+        if isinstance(outputs, Failure):
+            self._fail(module, outputs)
+            return None
+        return outputs
+
+    def _fail(self, module: Module, failure: Failure) -> None:
+        if module is self.baseline:
+            raise BaselineFailed(failure.reason)
+        raise TimedFailure(failure)
