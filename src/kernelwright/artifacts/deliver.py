@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -23,3 +23,11 @@ def deliver(files: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
             half.replace(path)
         written.append(path)
     return tuple(written)
+
+
+def withdraw(names: Iterable[str], folder: Path) -> None:
+    """Remove files of an earlier delivery; only what lies below `folder`, and what is there."""
+    for name in names:
+        path = (folder / name).resolve()
+        if path.is_file() and path.is_relative_to(folder.resolve()):
+            path.unlink()

@@ -33,6 +33,22 @@ def speedup_text(ratio: Ratio) -> str:
     )
 
 
+def task_markdown(task: Task) -> str:
+    """Return what a task takes, owns and returns."""
+    return "\n\n".join([f"# {task.name}", *_task(task)[1:], _origin(task)])
+
+
+def _origin(task: Task) -> str:
+    lines = [
+        f"- task id: {task.task_id}",
+        f"- file: {task.path}",
+        f"- version: {task.version or '-'}",
+        f"- inputs and parameters: {task.input_bytes / 1e6:.3f} MB",
+        f"- floating-point operations of one call: {task.flops or 'not counted'}",
+    ]
+    return "\n".join(lines)
+
+
 def _headline(shown: Rollout | None) -> str:
     if shown is None:
         return "No rollout has finished yet."

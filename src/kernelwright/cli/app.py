@@ -10,7 +10,6 @@ import sys
 import traceback
 from typing import Annotated
 
-import click
 import typer
 
 from kernelwright import __version__
@@ -66,9 +65,9 @@ def run(arguments: list[str]) -> int:
         status = app(arguments, standalone_mode=False, prog_name="kernelwright")
     except KernelwrightError as error:
         return complain(error, is_json=is_json)
-    except click.UsageError as error:
+    except typer.TyperException as error:
         return complain(_mistake(error), is_json=is_json)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         note("interrupted; finished rollouts are kept: run the same command to go on")
         return EXIT_INTERRUPTED
     except Exception:  # noqa: BLE001 - the last handler: nothing above it, and it hides nothing
@@ -78,9 +77,11 @@ def run(arguments: list[str]) -> int:
     return status if isinstance(status, int) else EXIT_DONE
 
 
-def _mistake(error: click.UsageError) -> UsageMistake:
-    command = error.ctx.command_path if error.ctx is not None else "kernelwright"
-    return UsageMistake(error.format_message(), fix=f"see `{command} --help`")
+def _mistake(error: typer.TyperException) -> UsageMistake:
+    # Typer's public base class knows neither; the errors that it raises for options have both.
+    message = getattr(error, "format_message", error.__str__)()
+    command = getattr(getattr(error, "ctx", None), "command_path", "kernelwright")
+    return UsageMistake(" ".join(message.split()), fix=f"see `{command} --help`")
 
 
 def main() -> None:

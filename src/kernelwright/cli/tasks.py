@@ -11,7 +11,7 @@ from kernelwright.cli.console import EXIT_DONE, emit, say, table
 from kernelwright.cli.options import JsonFlag, MaxBytes, MaxFlops, amount
 from kernelwright.wiring.options import TaskOptions
 from kernelwright.wiring.settings import load_settings
-from kernelwright.wiring.tasks import list_tasks, show_task
+from kernelwright.wiring.tasks import listing, show_task
 
 app = typer.Typer(
     no_args_is_help=True, help="List tasks of a folder, show what a task takes and returns."
@@ -27,17 +27,17 @@ def list_command(
     is_json: JsonFlag = False,
 ) -> int:
     """List the KernelBench-format files below a path; nothing of them is run."""
-    listing = list_tasks(path)
+    rows = listing(path)
     if is_json:
-        emit({"path": str(path), "tasks": listing})
+        emit({"path": str(path), "tasks": rows})
         return EXIT_DONE
-    rows = [
+    cells = [
         (str(row["name"]), str(row["category"]), str(row["problem"] or "ok"), str(row["path"]))
-        for row in listing
+        for row in rows
     ]
-    say(table(("task", "category", "state", "file"), rows))
-    broken = sum(bool(row["problem"]) for row in listing)
-    say(f"{len(listing)} tasks, {broken} of them cannot be loaded")
+    say(table(("task", "category", "state", "file"), cells))
+    broken = sum(bool(row["problem"]) for row in rows)
+    say(f"{len(rows)} files, {broken} of them cannot be loaded")
     return EXIT_DONE
 
 

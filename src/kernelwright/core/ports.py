@@ -122,6 +122,10 @@ class Backend(Protocol):
         """Return the measured copy bandwidth at a working-set size and cache state, in GB/s."""
         ...
 
+    def knowledge(self) -> tuple[MemoryItem, ...]:
+        """Return the seed knowledge of this backend: API cards and practices (M(0) of eq. 1)."""
+        ...
+
     def export(self, candidate: Candidate, task: Task) -> Mapping[str, str]:
         """Return the files of an artifact that runs without this product, by path."""
         ...

@@ -25,7 +25,7 @@ def work(crew: Crew, run: Run, task: Task, *, tell: Listener) -> History:
     """
     history = crew.store.history(run.run_id)
     tell(RunStarted(run, task, history))
-    why = _limit(run, history)
+    why = limit_reached(run, history)
     while why is None:
         try:
             rollout = perform(crew, run, task, history, tell=tell)
@@ -35,14 +35,15 @@ def work(crew: Crew, run: Run, task: Task, *, tell: Listener) -> History:
             why = stop.what
             break
         history = History((*history.rollouts, rollout))
-        why = _limit(run, history)
+        why = limit_reached(run, history)
     finished = replace(run, status=RunStatus.FINISHED)
     crew.store.update_run(run.run_id, status=finished.status, budget=run.budget)
     tell(RunEnded(finished, history, why))
     return history
 
 
-def _limit(run: Run, history: History) -> str | None:
+def limit_reached(run: Run, history: History) -> str | None:
+    """Return which limit of its budget a run has reached, in words, or None."""
     spent = sum((r.usage for r in history.rollouts), start=Usage())
     limit = run.budget.exhausted_by(len(history.rollouts), spent)
     return None if limit is None else f"the budget of {limit} is spent"

@@ -1,0 +1,40 @@
+"""Making backends, generators and strategies by name, with what they need to work."""
+
+from __future__ import annotations
+
+from kernelwright.core.ports import Backend, Generator, Strategy
+from kernelwright.sandbox import Sandbox
+from kernelwright.wiring.registries import BACKENDS, GENERATORS, STRATEGIES
+from kernelwright.wiring.settings import Settings, cache_folder
+
+
+def make_backend(name: str, settings: Settings, sandbox: Sandbox) -> Backend:
+    """Make a backend; a plugin's factory is called with the sandbox and a cache folder.
+
+    Raises:
+        UnknownName: if there is none of that name.
+        ToolchainMissing: if it needs a toolchain that this machine lacks.
+    """
+    factory = BACKENDS.factory(name)
+    folder = cache_folder() / name
+    if name == "cpu":
+        return factory(sandbox, cache_folder=folder, compiler=settings.cpu.compiler)
+    return factory(sandbox, cache_folder=folder)
+
+
+def make_generator(name: str, sandbox: Sandbox) -> Generator:
+    """Make a generator; its factory is called with the sandbox.
+
+    Raises:
+        UnknownName: if there is none of that name.
+    """
+    return GENERATORS.factory(name)(sandbox)
+
+
+def make_strategy(name: str) -> Strategy:
+    """Make a strategy with its defaults.
+
+    Raises:
+        UnknownName: if there is none of that name.
+    """
+    return STRATEGIES.factory(name)()
