@@ -246,6 +246,8 @@ class ModuleClient:
         category = _CATEGORIES.get(failed.cause, Category.CRASH)
         if failed.cause is Cause.TIMEOUT:
             reason = f"{doing} timed out after {limit_s:g}s"
+        elif failed.cause is Cause.PROCESSES:
+            reason = f"{doing} started more threads or processes than the baseline may use"
         else:
             reason = f"the process died during {doing}: {failed.detail}"
         tail = failed.stderr_tail.strip()[-_TAIL_CHARACTERS:]

@@ -236,7 +236,7 @@ def serve_requests(
     after: Mapping[str, Callable[[], None]] | None = None,
 ) -> None:
     """Answer each request with the handler of its `op`; `after` runs once the answer is sent."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     gc.disable()
     later = after or {}
     while True:

@@ -40,6 +40,11 @@ class RunWatch(TorchDispatchMode):
         kernel_calls: Names of the functions of `kernel_ops` that were called, in order.
     """
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Nothing is compiled here, and keeping the compiler out would first import all of it.
+        return False
+
     def __init__(self, *, poison: Poison | None, is_traced: bool) -> None:
         super().__init__()
         self.dispatched: dict[str, None] = {}

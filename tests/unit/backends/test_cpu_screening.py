@@ -14,7 +14,12 @@ KERNEL = """
 extern "C" void softmax(const float* x, float* y, int64_t rows, int64_t columns) {}
 extern "C" void linear(const float* x, const float* w, const float* b, float* y, int64_t n) {}
 """
-HEAD = "import math\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\nimport kernel_ops\n"
+HEAD = """import math
+import torch
+from torch import nn
+import torch.nn.functional as F
+import kernel_ops
+"""
 TASK = Task(
     name="softmax",
     source="",
@@ -303,7 +308,7 @@ CHEATS = {
         "not-from-kernel",
     ),
     "no kernel": (model("return torch.zeros_like(x)"), "no-kernel"),
-    "unknown kernel": (model("kernel_ops.gelu(x, x)\nreturn x"), "unknown-kernel"),
+    "unknown kernel": (model("kernel_ops.gelu(x, x)\nreturn x"), "format:unknown-kernel"),
     "python loop": (model("for row in x:\n    pass\n" + GOOD.strip()), "python-loop"),
     "sum of a tensor": (model("n = sum(x)\n" + GOOD.strip()), "torch-compute"),
     "gather": (model("x = x[x]\n" + GOOD.strip()), "torch-compute"),
@@ -315,7 +320,7 @@ CHEATS = {
     "map over tensors": (model("return map(torch.relu, [x])"), "alias"),
     "code at import": (model(before="torch.manual_seed(0)"), "module-code"),
     "tensor at import": (model(before="TABLE = torch.ones(4)"), "module-code"),
-    "no class": ("import torch\n", "no-model"),
+    "no class": ("import torch\n", "format:no-model"),
     "not Python": ("class ModelNew(:\n", "syntax"),
     "seeds": (model("torch.manual_seed(0)\n" + GOOD.strip()), "torch-compute"),
 }

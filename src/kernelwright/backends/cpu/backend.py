@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -9,19 +10,25 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from kernelwright.backends.cpu.build_cache import BuildCache, Library
+from kernelwright.backends.cpu.copy_ceiling import CopyCeilings
 from kernelwright.backends.cpu.declarations import Kernel, kernels_in
+from kernelwright.backends.cpu.export import exported
 from kernelwright.backends.cpu.parts import MODEL, complaint_about, cpp_parts
+from kernelwright.backends.cpu.profiling import profile_of
 from kernelwright.backends.cpu.screening import screened
+from kernelwright.backends.cpu.seed_knowledge import seed_items
 from kernelwright.backends.cpu.shim import shim_source
 from kernelwright.backends.cpu.static_facts import facts_of, forbidden_symbols
-from kernelwright.backends.cpu.toolchain import LIBRARY, Toolchain
+from kernelwright.backends.cpu.toolchain import BASE_FLAGS, LIBRARY, Toolchain
 from kernelwright.backends.cpu.torch_names import DISPATCHED
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.execution import Build, Failure, Finding
 from kernelwright.core.fingerprint import fingerprint
+from kernelwright.core.memory_item import MemoryItem
 from kernelwright.core.ports import Module
+from kernelwright.core.profile import Profile
 from kernelwright.core.task import Task
-from kernelwright.core.verdict import Category
+from kernelwright.core.verdict import Category, Latency
 from kernelwright.sandbox import Limits, Sandbox
 from kernelwright.sandbox.module_client import HOST_ENTRY, ModuleClient, Timeouts
 
@@ -36,6 +43,7 @@ class CpuBackend:
         cache_folder: Where builds and measured ceilings are kept between runs.
         compiler: Name or path; None takes g++, or clang++ where there is none.
         flags: Compiler flags after all others, such as `-ffast-math`.
+        threads: Threads that a candidate may use while it is verified: what its baseline has.
         limits: Of a process that runs a candidate, for its whole life.
         timeouts: Of each request to it.
     """
@@ -50,14 +58,18 @@ class CpuBackend:
         cache_folder: Path,
         compiler: str | None = None,
         flags: tuple[str, ...] = (),
+        threads: int = 1,
         limits: Limits | None = None,
         timeouts: Timeouts | None = None,
     ) -> None:
         self._sandbox = sandbox
-        self._toolchain = Toolchain(sandbox, compiler, flags)
+        self._toolchain = Toolchain(sandbox, compiler, flags, cache_folder / "toolchain.json")
         self._cache = BuildCache(cache_folder / "builds")
-        self._limits = limits or Limits(wall_s=900.0, cpu_s=900.0, memory_bytes=8 << 30)
+        self._limits = limits or Limits(
+            wall_s=900.0, cpu_s=900.0 * threads, memory_bytes=8 << 30, processes=threads
+        )
         self._timeouts = timeouts or Timeouts()
+        self._ceilings = CopyCeilings(cache_folder / "ceilings.json", self.build, self.open)
 
     def versions(self) -> Mapping[str, str]:
         """Return compiler, flags and processor.
@@ -129,6 +141,53 @@ class CpuBackend:
         """Start a sandboxed process that holds the candidate's `ModelNew`."""
         return self._opened(build)
 
+    def copy_ceiling_gbps(self, working_set_bytes: int, *, is_cold: bool) -> float:
+        """Return the most bytes a second that moving or only reading memory reaches, in GB/s.
+
+        Reading counts too: a reduction that hardly writes is honestly faster than any copy.
+
+        Raises:
+            MachineLacks: if it cannot be measured.
+        """
+        ceiling = self._ceilings.at(working_set_bytes, is_cold=is_cold)
+        return max(ceiling.copy_gbps, ceiling.read_gbps)
+
+    def profile(self, build: Build, latency: Latency, *, bytes_moved: int) -> Profile:
+        """Describe a measured execution against the copy bandwidth with a warm cache."""
+        ceiling = self._ceilings.at(bytes_moved, is_cold=False)
+        return profile_of(
+            build,
+            latency,
+            bytes_moved=bytes_moved,
+            ceiling_gbps=ceiling.copy_gbps,
+            machine_bits=self._toolchain.processor.vector_bits,
+        )
+
+    def export(self, candidate: Candidate, task: Task) -> Mapping[str, str]:
+        """Return the C++ parts and a `model.py` that builds and calls them on any machine."""
+        flags = (*BASE_FLAGS, *self._toolchain.extra_flags)
+        return exported(candidate, task, flags=flags)
+
+    def knowledge(self) -> tuple[MemoryItem, ...]:
+        """Return what is known about writing for this backend before any rollout."""
+        return seed_items()
+
+    def machine_facts(self) -> tuple[tuple[str, str], ...]:
+        """Return what `doctor` shows of this backend: (name, value).
+
+        Raises:
+            ToolchainMissing: if there is no compiler.
+        """
+        tools = [f"{tool}: {shutil.which(tool) or 'missing'}" for tool in ("nm", "objdump")]
+        return (
+            ("compiler", str(self._toolchain.path())),
+            ("version", self._toolchain.version()),
+            ("flags", " ".join(self._toolchain.flags())),
+            ("processor", self._toolchain.processor.model),
+            ("vectors", f"{self._toolchain.processor.vector_bits} bits"),
+            ("binary tools", ", ".join(tools)),
+        )
+
     @contextmanager
     def _opened(self, build: Build) -> Iterator[Module]:
         with tempfile.TemporaryDirectory(prefix="kernelwright-run-") as name:
@@ -136,13 +195,7 @@ class CpuBackend:
             for path, content in build.files:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(content)
-            child = self._sandbox.start(
-                HOST_ENTRY,
-                workdir=folder,
-                limits=self._limits,
-                # A kernel that asks for more threads than its baseline has gets no more.
-                env={"OMP_THREAD_LIMIT": "1", "OMP_DYNAMIC": "false"},
-            )
+            child = self._sandbox.start(HOST_ENTRY, workdir=folder, limits=self._limits)
             with ModuleClient(child, timeouts=self._timeouts) as module:
                 yield module
 

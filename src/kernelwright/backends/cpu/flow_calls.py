@@ -149,7 +149,7 @@ def _kernel_call(scope: Scope, node: ast.Call, kernel: str, *, is_inline: bool) 
         if declared is None:
             known = ", ".join(sorted(flow.kernels)) or "none"
             scope.complain(
-                "unknown-kernel",
+                "format:unknown-kernel",
                 node,
                 f'kernel.cpp declares no `extern "C" void {kernel}(...)`; it declares: {known}',
             )

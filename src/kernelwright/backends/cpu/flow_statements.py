@@ -36,7 +36,7 @@ def follow_forward(flow: Flow, class_name: str, arguments: Mapping[str, Value]) 
     method = flow.file.methods(class_name).get("forward")
     if method is None:
         found = flow.file.classes[class_name]
-        flow.report.add("no-forward", found, f"{class_name} defines no forward")
+        flow.report.add("format:no-forward", found, f"{class_name} defines no forward")
         return
     own = flow.fresh(Kind.SELF)
     _run(flow, method, class_name, {**arguments, _first_name(method): own}, is_forward=True)

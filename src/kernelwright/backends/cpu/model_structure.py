@@ -15,6 +15,15 @@ _DUNDERS = frozenset({"__init__", "__repr__", "__str__", "__name__", "__version_
 _DECORATORS = frozenset(
     {"staticmethod", "torch.no_grad()", "torch.inference_mode()", "dataclass", "torch.no_grad"}
 )
+_BANNED_NODES: tuple[tuple[tuple[type[ast.AST], ...], str, str], ...] = (
+    ((ast.Lambda,), "lambda", "write a named method instead of a lambda"),
+    ((ast.Global, ast.Nonlocal), "global", "state belongs to self, not to the module"),
+    (
+        (ast.AsyncFunctionDef, ast.Await, ast.Yield, ast.YieldFrom),
+        "unsupported",
+        "no generators and no coroutines",
+    ),
+)
 _METHOD_DUNDERS = frozenset({"__init__", "__repr__", "__post_init__"})
 
 
@@ -131,16 +140,13 @@ def _banned(facts: FileFacts, node: ast.AST, report: Report, *, has_inline: bool
         report.add("banned-name", node, f"`{node.id}` is not allowed in a candidate")
     elif isinstance(node, ast.Attribute):
         _banned_attribute(facts, node, report, has_inline=has_inline)
-    elif isinstance(node, ast.Lambda):
-        report.add("lambda", node, "write a named method instead of a lambda")
-    elif isinstance(node, (ast.Global, ast.Nonlocal)):
-        report.add("global", node, "state belongs to self, not to the module")
     elif isinstance(node, ast.FunctionDef):
         for inner in ast.walk(node):
             if isinstance(inner, (ast.Import, ast.ImportFrom)):
                 _late_import(inner, report)
-    elif isinstance(node, (ast.AsyncFunctionDef, ast.Await, ast.Yield, ast.YieldFrom)):
-        report.add("unsupported", node, "no generators and no coroutines")
+    for kinds, rule, message in _BANNED_NODES:
+        if isinstance(node, kinds):
+            report.add(rule, node, message)
 
 
 def _bound_names(node: ast.AST) -> Iterator[str]:

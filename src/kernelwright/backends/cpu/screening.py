@@ -27,7 +27,7 @@ def screened(candidate: Candidate, task: Task) -> tuple[Finding, ...]:
     """Return every violation, those of `model.py` first; empty means that it passes."""
     wrong = complaint_about(candidate)
     if wrong is not None:
-        return (Finding("parts", MODEL, 1, wrong.reason),)
+        return (Finding("format:parts", MODEL, 1, wrong.reason),)
     parts = cpp_parts(candidate)
     path = MODEL if MODEL in candidate.files else candidate.parts[0][0]
     report = Report(path)
@@ -38,7 +38,7 @@ def screened(candidate: Candidate, task: Task) -> tuple[Finding, ...]:
         return (Finding("syntax", path, line, f"not valid Python: {error}"),)
     facts = read_structure(tree, report, has_inline=is_inline(candidate))
     if CLASS not in facts.classes:
-        report.add("no-model", tree, f"{path} defines no class {CLASS}")
+        report.add("format:no-model", tree, f"{path} defines no class {CLASS}")
     else:
         _follow(facts, candidate, task, report)
     in_cpp = tuple(finding for part in parts for finding in screen_cpp(*part, dict(parts)))

@@ -1,34 +1,50 @@
-"""Generates `kernel_ops.py`, the one way from a candidate's `model.py` to its compiled kernels."""
+"""Generates the one way from a candidate's `model.py` to its compiled kernels."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kernelwright.backends.cpu.declarations import POINTER_DTYPES, SCALARS, Kernel, Parameter
 
 RUNTIME = Path(__file__).parent / "runtime"
-_SLOT = (
-    "_SIGNATURES: dict[str, list[tuple[str, str, str, list[str]]]] = {}  # replaced when generated"
-)
+_SIGNATURES = "_SIGNATURES: dict[str, list[tuple[str, str, str, list[str]]]] = {}"
 
 
 def shim_source(kernels: Sequence[Kernel]) -> str:
     """Return the text of `kernel_ops.py` for these kernels; it loads `kernel.so` beside it."""
-    template = (RUNTIME / "kernel_ops.py").read_text(encoding="utf-8")
-    return template.replace(_SLOT, f"_SIGNATURES = {signatures_text(kernels)}")
+    return filled("kernel_ops.py", {_SIGNATURES: f"_SIGNATURES = {_signatures(kernels)}"})
 
 
-def signatures_text(kernels: Sequence[Kernel]) -> str:
-    """Return the signatures as a Python literal, one kernel a line."""
-    lines = [
-        f"    {json.dumps(kernel.name)}: ["
-        + ", ".join(_row(parameter) for parameter in kernel.parameters)
-        + "],"
-        for kernel in kernels
-    ]
+def shim_lines(kernels: Sequence[Kernel]) -> str:
+    """Return the part of the shim that an exported `model.py` carries."""
+    return between(shim_source(kernels), "# begin shim", "# end shim")
+
+
+def filled(name: str, slots: Mapping[str, str]) -> str:
+    """Return a file of `runtime/` with each of its slots replaced."""
+    text = (RUNTIME / name).read_text(encoding="utf-8")
+    for slot, content in slots.items():
+        if slot not in text:
+            raise ValueError(f"{name} has no slot {slot!r}")
+        text = text.replace(slot, content)
+    return text
+
+
+def between(text: str, start: str, end: str) -> str:
+    """Return the lines after the one that starts with `start`, up to the one with `end`."""
+    _, _, rest = text.partition(start)
+    return rest.partition("\n")[2].partition(end)[0].strip("\n")
+
+
+def _signatures(kernels: Sequence[Kernel]) -> str:
+    lines = [f"    {json.dumps(kernel.name)}: [{_rows(kernel)}\n    ]," for kernel in kernels]
     return "\n".join(["{", *lines, "}"])
+
+
+def _rows(kernel: Kernel) -> str:
+    return "".join(f"\n        {_row(parameter)}," for parameter in kernel.parameters)
 
 
 def _row(parameter: Parameter) -> str:

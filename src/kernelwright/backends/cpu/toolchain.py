@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -64,12 +66,14 @@ class Toolchain:
         sandbox: Where it runs.
         compiler: Name or path, None for the first of `COMPILERS` that is installed.
         extra_flags: Flags of the user, after all others.
+        cache_file: Where what was found out is kept between processes, None for nowhere.
         processor: What the code is built for.
     """
 
     sandbox: Sandbox
     compiler: str | None = None
     extra_flags: tuple[str, ...] = ()
+    cache_file: Path | None = None
     processor: Processor = field(default_factory=this_processor)
     _known: tuple[str, tuple[str, ...]] | None = None
 
@@ -139,17 +143,47 @@ class Toolchain:
         )
 
     def _probed(self) -> tuple[str, tuple[str, ...]]:
-        """Ask for the version, and find out by trying which vector flags the compiler knows."""
+        """Return version and flags, found out once for each compiler and processor."""
         if self._known is None:
-            with tempfile.TemporaryDirectory(prefix="kernelwright-probe-") as name:
-                folder, path = Path(name), self.path()
-                done = self._run([str(path), "-dumpfullversion", "-dumpversion"], folder)
-                number = done.stdout.decode(errors="replace").strip() or "of unknown version"
-                vectors = list(self.processor.flags)
-                self._try(vectors, folder)
-                flags = (*BASE_FLAGS, *vectors, *self.extra_flags)
-                self._known = f"{path.name} {number}", flags
+            path = self.path()
+            key = f"{path} {path.resolve().stat().st_mtime_ns} {' '.join(self.processor.flags)}"
+            found = self._remembered(key)
+            if found is None:
+                found = self._asked(path)
+                self._remember(key, found)
+            version, vectors = found
+            self._known = version, (*BASE_FLAGS, *vectors, *self.extra_flags)
         return self._known
+
+    def _asked(self, path: Path) -> tuple[str, list[str]]:
+        """Ask for the version, and find out by trying which vector flags the compiler knows."""
+        with tempfile.TemporaryDirectory(prefix="kernelwright-probe-") as name:
+            folder = Path(name)
+            done = self._run([str(path), "-dumpfullversion", "-dumpversion"], folder)
+            number = done.stdout.decode(errors="replace").strip() or "of unknown version"
+            vectors = list(self.processor.flags)
+            self._try(vectors, folder)
+            return f"{path.name} {number}", vectors
+
+    def _remembered(self, key: str) -> tuple[str, list[str]] | None:
+        if self.cache_file is None:
+            return None
+        try:
+            record = json.loads(self.cache_file.read_text(encoding="utf-8"))
+            return (
+                (str(record["version"]), list(record["vectors"])) if record["key"] == key else None
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            # Missing or damaged: it is a cache, asking again makes it whole.
+            return None
+
+    def _remember(self, key: str, found: tuple[str, list[str]]) -> None:
+        if self.cache_file is not None:
+            self.cache_file.parent.mkdir(parents=True, exist_ok=True)
+            fresh = self.cache_file.with_suffix(f".{os.getpid()}")
+            record = {"key": key, "version": found[0], "vectors": found[1]}
+            fresh.write_text(json.dumps(record), encoding="utf-8")
+            os.replace(fresh, self.cache_file)
 
     def _try(self, vectors: list[str], folder: Path) -> None:
         for _ in range(len(vectors) + 1):

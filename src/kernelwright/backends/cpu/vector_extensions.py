@@ -13,7 +13,7 @@ from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 
-_X86_FLAGS: Mapping[str, str] = {
+X86_FLAGS: Mapping[str, str] = {
     "sse3": "-msse3",
     "pni": "-msse3",
     "ssse3": "-mssse3",
@@ -61,7 +61,7 @@ def this_processor(cpuinfo: Path = CPUINFO) -> Processor:
     if "asimd" in known:
         flags: tuple[str, ...] = ("-mcpu=native",)
     else:
-        flags = tuple(dict.fromkeys(flag for name, flag in _X86_FLAGS.items() if name in known))
+        flags = tuple(dict.fromkeys(flag for name, flag in X86_FLAGS.items() if name in known))
     bits = next((width for name, width in _WIDTHS if name in known), 0)
     return Processor(model, flags, bits)
 

@@ -14,9 +14,8 @@ from typing import Any
 
 import torch
 
-_SIGNATURES: dict[str, list[tuple[str, str, str, list[str]]]] = {}  # replaced when generated
-
-_LIBRARY = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernel.so"))
+# begin shim: an exported model.py carries these lines
+_SIGNATURES: dict[str, list[tuple[str, str, str, list[str]]]] = {}
 _CTYPES: dict[str, Any] = {
     "pointer": ctypes.c_void_p,
     "int64": ctypes.c_int64,
@@ -47,22 +46,28 @@ def _number(value: Any, place: str, kind: str, ctype: str) -> int | float:
         raise TypeError(f"{place} is a number ({ctype}), got a tensor")
     try:
         number = float(value) if kind in ("double", "float") else operator.index(value)
-    except TypeError:
+    except (TypeError, ValueError):
         raise TypeError(f"{place} must be {ctype}, got {type(value).__name__}") from None
     if kind == "int32" and not -(2**31) <= number < 2**32:
         raise OverflowError(f"{place} is {number}, too large for {ctype}: declare it int64_t")
     return number
 
 
-def _kernel(name: str, signature: Sequence[tuple[str, str, str, list[str]]]) -> Callable[..., None]:
-    function = getattr(_LIBRARY, name)
+def _kernel(
+    library: ctypes.CDLL, name: str, signature: Sequence[tuple[str, str, str, list[str]]]
+) -> Callable[..., None]:
+    function = getattr(library, name)
     function.restype = None
     function.argtypes = [_CTYPES[kind] for kind, _, _, _ in signature]
-    rows = []
-    for index, (kind, parameter, ctype, dtypes) in enumerate(signature):
-        place = f"argument {index + 1} of {name} ({parameter})"
-        allowed = frozenset(getattr(torch, dtype) for dtype in dtypes)
-        rows.append((kind, place, ctype, allowed))
+    rows = [
+        (
+            kind,
+            f"argument {index + 1} of {name} ({parameter})",
+            ctype,
+            frozenset(getattr(torch, dtype) for dtype in dtypes),
+        )
+        for index, (kind, parameter, ctype, dtypes) in enumerate(signature)
+    ]
 
     def call(*args: Any) -> None:
         if len(args) != len(rows):
@@ -81,5 +86,7 @@ def _kernel(name: str, signature: Sequence[tuple[str, str, str, list[str]]]) -> 
     return call
 
 
+# end shim
+_LIBRARY = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernel.so"))
 for _name, _signature in _SIGNATURES.items():
-    globals()[_name] = _kernel(_name, _signature)
+    globals()[_name] = _kernel(_LIBRARY, _name, _signature)

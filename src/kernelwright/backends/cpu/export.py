@@ -1,0 +1,130 @@
+"""Artifacts: a candidate as files that need PyTorch and a compiler, and nothing of this product."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping, Sequence
+
+from kernelwright.backends.cpu.declarations import kernels_in
+from kernelwright.backends.cpu.parts import MODEL, cpp_parts, is_inline
+from kernelwright.backends.cpu.shim import between, filled, shim_lines
+from kernelwright.backends.cpu.vector_extensions import X86_FLAGS
+from kernelwright.core.candidate import Candidate
+from kernelwright.core.task import Task
+
+_IMPORTS = """\
+import contextlib
+import ctypes
+import fcntl
+import hashlib
+import operator
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+"""
+_NAMESPACE = "_KERNEL_OPS"
+
+
+def exported(candidate: Candidate, task: Task, *, flags: Sequence[str]) -> Mapping[str, str]:
+    """Return the files of an artifact: the C++ parts as they are, and a `model.py` that runs.
+
+    Args:
+        candidate: What to export.
+        task: What it solves; its name stands in the file.
+        flags: Compiler flags without those of the processor, which the export finds out itself.
+    """
+    files = candidate.files
+    if is_inline(candidate):
+        return {MODEL: next(iter(files.values()))}
+    parts = cpp_parts(candidate)
+    build = filled(
+        "build_library.py",
+        {
+            "_SOURCES: list[str] = []": f"_SOURCES = {json.dumps([path for path, _ in parts])}",
+            "_FLAGS: list[str] = []": f"_FLAGS = {_listed(flags)}",
+            "_VECTOR_FLAGS: dict[str, str] = {}": f"_VECTOR_FLAGS = {_mapped(X86_FLAGS)}",
+        },
+    )
+    prelude = "\n".join(
+        [
+            f"# Candidate {candidate.candidate_id} for the task {_one_line(task.name)}.",
+            "# From here to the end of the loader: the shim that calls the compiled kernels and"
+            " the",
+            "# code that compiles them for this machine on first import.",
+            _IMPORTS,
+            shim_lines(kernels_in(parts)),
+            "\n",
+            between(build, "# begin build", "# end build"),
+            "\n",
+            "_SHARED = _library()",
+            f"{_NAMESPACE} = SimpleNamespace(",
+            "    **{_name: _kernel(_SHARED, _name, _rows) for _name, _rows in _SIGNATURES.items()}",
+            ")",
+            "# End of the loader.\n",
+        ]
+    )
+    head, body = _split(_without_import(files[MODEL]))
+    return {**dict(parts), MODEL: f"{head}{prelude}\n{body}"}
+
+
+def _split(source: str) -> tuple[str, str]:
+    """Split after the docstring and the `__future__` imports, which must stay first."""
+    end = 0
+    for index, node in enumerate(ast.parse(source).body):
+        is_docstring = index == 0 and isinstance(node, ast.Expr)
+        is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        if is_docstring or is_future:
+            end = node.end_lineno or end
+    lines = source.splitlines(keepends=True)
+    head = "".join(lines[:end])
+    if "from __future__ import annotations" not in head:
+        head += "from __future__ import annotations\n"
+    return f"{head}\n", "".join(lines[end:])
+
+
+def _without_import(source: str) -> str:
+    """Take names from the loader instead of importing `kernel_ops`, which is not there."""
+    lines = source.splitlines(keepends=True)
+    found = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.ImportFrom) and node.module == "kernel_ops")
+        or (isinstance(node, ast.Import) and any(a.name == "kernel_ops" for a in node.names))
+    ]
+    for node in sorted(found, key=lambda node: node.lineno, reverse=True):
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        before = lines[first][: node.col_offset]
+        after = lines[last][node.end_col_offset :]
+        lines[first : last + 1] = [f"{before}{_replacement(node)}{after}"]
+    return "".join(lines)
+
+
+def _replacement(node: ast.Import | ast.ImportFrom) -> str:
+    if isinstance(node, ast.ImportFrom):
+        return "; ".join(f"{a.asname or a.name} = {_NAMESPACE}.{a.name}" for a in node.names)
+    others = [alias for alias in node.names if alias.name != "kernel_ops"]
+    ours = [alias for alias in node.names if alias.name == "kernel_ops"]
+    statements = [f"{alias.asname or alias.name} = {_NAMESPACE}" for alias in ours]
+    if others:
+        statements.insert(0, ast.unparse(ast.Import(names=others)))
+    return "; ".join(statements)
+
+
+def _listed(items: Sequence[str]) -> str:
+    return "\n".join(["[", *(f"    {json.dumps(item)}," for item in items), "]"])
+
+
+def _mapped(items: Mapping[str, str]) -> str:
+    rows = (f"    {json.dumps(name)}: {json.dumps(value)}," for name, value in items.items())
+    return "\n".join(["{", *rows, "}"])
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:80]
