@@ -106,6 +106,26 @@ def _write(request: Mapping[str, Json]) -> str:
     return "it wrote there"
 
 
+def _change(request: Mapping[str, Json]) -> str:
+    """Shorten a file, change its mode and its time: ways past a guard of contents."""
+    path, done = str(request["path"]), []
+    attempts: tuple[tuple[str, Callable[[], None]], ...] = (
+        ("cut it", lambda: os.truncate(path, 0)),
+        ("opened it empty", lambda: os.close(os.open(path, os.O_RDONLY | os.O_TRUNC))),
+        ("changed its mode", lambda: os.chmod(path, 0o777)),
+        ("changed its time", lambda: os.utime(path, (0, 0))),
+        ("renamed it", lambda: os.rename(path, path + ".moved")),
+        ("removed it", lambda: os.remove(path)),
+    )
+    for name, attempt in attempts:
+        try:
+            attempt()
+        except OSError:
+            continue
+        done.append(name)
+    return f"it {', '.join(done)}" if done else "stopped: it could not change the file"
+
+
 def _read(request: Mapping[str, Json]) -> str:
     with open(str(request["path"]), "rb") as file:
         return f"it read {len(file.read(64))} bytes"
@@ -222,6 +242,7 @@ _ATTEMPTS: Mapping[str, Callable[[Mapping[str, Json]], str]] = {
     "write_large": _write_large,
     "fill_folder": _fill_folder,
     "write": _write,
+    "change": _change,
     "read": _read,
     "list": _list,
     "connect": _connect,

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kernelwright.sandbox.folder import entries_below
 from kernelwright.sandbox.landlock import SCOPED_SIGNALS, landlock_version, restrict
 from kernelwright.sandbox.plan import Plan
 from kernelwright.sandbox.readable import DEVICES, is_readable_by_all
@@ -33,6 +34,9 @@ from kernelwright.sandbox.watch import read_stat
 
 _NAMESPACES = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC
 _MEMLOCK_BYTES = 64 << 10
+_RESERVE_BYTES = 16 << 30
+"""Address space of a warm child for stacks, arenas and mapped libraries; even its page tables, at
+one page for 2 MiB, are small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ class Ability:
     mounts: bool
     landlock: int
     seccomp: bool
+
+    @property
+    def hides_owned_files(self) -> bool:
+        """Whether what the user owns is out of reach; Landlock alone does not guard modes."""
+        return self.is_root or self.mounts
 
 
 def probe(uid: int, *, namespaces: bool) -> Ability:
@@ -74,7 +83,7 @@ def probe(uid: int, *, namespaces: bool) -> Ability:
 
     def seccomp() -> None:
         set_no_new_privileges()
-        install_filter(shares_pids=True, signals_are_scoped=False)
+        install_filter(shares_pids=True, signals_are_scoped=False, shares_files=True)
 
     return Ability(
         is_root=is_root,
@@ -99,16 +108,22 @@ def _works(attempt: Callable[[], None]) -> bool:
 
 
 def give_folder(plan: Plan, ability: Ability) -> None:
-    """As root: give the work folder and what is in it to the user that the child becomes."""
-    if not ability.is_root:
-        return
-    os.chown(plan.workdir, plan.uid, plan.uid)
-    for _, folders, files, fd in os.fwalk(plan.workdir):
-        for name in folders + files:
-            status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+    """Make the work folder, in which nothing runs yet, usable for the child.
+
+    As root it and what is in it change owner. Where the child must not change modes, a program of
+    its folder that it shall execute is made executable, which linkers leave undone there.
+    """
+    if ability.is_root:
+        os.chown(plan.workdir, plan.uid, plan.uid)
+        for entry in entries_below(plan.workdir):
             # A file with a second name is also somebody else's: it stays read-only.
-            if name in folders or status.st_nlink == 1:
-                os.chown(name, plan.uid, plan.uid, dir_fd=fd, follow_symlinks=False)
+            if entry.is_folder or entry.links == 1:
+                os.chown(entry.path, plan.uid, plan.uid, follow_symlinks=False)
+    elif not ability.mounts and plan.argv:
+        program = os.path.join(plan.workdir, plan.argv[0])
+        inside = os.path.realpath(program).startswith(plan.workdir + "/")
+        if inside and os.path.isfile(program):
+            os.chmod(program, os.stat(program).st_mode | 0o100)
 
 
 def separate(ability: Ability) -> None:
@@ -157,6 +172,7 @@ def confine(plan: Plan, ability: Ability) -> None:
         install_filter(
             shares_pids=ability.namespaces == "none",
             signals_are_scoped=ability.landlock >= SCOPED_SIGNALS,
+            shares_files=not ability.hides_owned_files,
         )
 
 
@@ -221,11 +237,12 @@ def _data_bytes() -> int:
 def _set_limits(plan: Plan, *, processes: int, data_bytes: int) -> None:
     limits = plan.limits
     cpu = max(1, -int(-limits.cpu_s // 1))
-    virtual = limits.virtual_bytes or limits.memory_bytes
-    # A warm child has reserved much address space that costs nothing: count what it can write to.
-    memory = resource.RLIMIT_DATA if plan.entry else resource.RLIMIT_AS
+    allowed = (limits.virtual_bytes or limits.memory_bytes) + data_bytes
+    # A warm child reserves much address space that costs little: what it can write to is counted.
+    reserve = _RESERVE_BYTES if plan.entry else 0
     for kind, soft, hard in (
-        (memory, virtual + data_bytes, virtual + data_bytes),
+        (resource.RLIMIT_DATA, allowed, allowed),
+        (resource.RLIMIT_AS, allowed + reserve, allowed + reserve),
         (resource.RLIMIT_CPU, cpu, cpu + 1),
         (resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),

@@ -71,6 +71,11 @@ class Leash:
                 "the supervisor of a sandboxed process ended without a report",
                 fix="try again; if it persists, see `kernelwright doctor`",
             ) from fault
+        if "broken" in frame.header or len(frame.blobs) != 2:
+            raise SandboxUnavailable(
+                f"the supervisor of a sandboxed process failed: {frame.header.get('broken')}",
+                fix="try again; if it persists, see `kernelwright doctor`",
+            )
         self._report = _report(frame.header, bytes(frame.blobs[0]), bytes(frame.blobs[1]))
         return self._report
 

@@ -24,7 +24,9 @@ class Limits:
         file_bytes: Largest file it may write; its work folder may hold four times as much.
         open_files: Open file descriptors of each process.
         virtual_bytes: Address space of each process; None is `memory_bytes`. Programs built with a
-            sanitizer reserve terabytes that they never touch: give them `1 << 50`.
+            sanitizer reserve terabytes that they never touch: give them `1 << 50`. Their leak check
+            traces itself, which is denied, and /proc, through which they read their environment, is
+            hidden: turn it off in the program, by `__asan_default_options`.
     """
 
     wall_s: float = 60.0

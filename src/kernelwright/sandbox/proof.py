@@ -109,9 +109,17 @@ class Proof:
     def write_outside(self) -> Enforcement:
         """A file in a folder that everybody may write to, elsewhere."""
         outside = self._open_folder("outside")
-        end = self._try({"attempt": "write", "path": str(outside / "planted")}, Limits())
-        held = not any(outside.iterdir()) and _was_stopped(end)
-        return Enforcement("write outside", held, self._files, f"wrote to /tmp: {_words(end)}")
+        (outside / "owned").write_text("kept")
+        (outside / "owned").chmod(0o666)
+        before = (outside / "owned").stat()
+        with self._child(Limits()) as (child, _):
+            end = _ask(child, {"attempt": "write", "path": str(outside / "planted")})
+            more = _ask(child, {"attempt": "change", "path": str(outside / "owned")})
+        is_kept = [path.name for path in outside.iterdir()] == ["owned"]
+        is_kept = is_kept and (outside / "owned").stat() == before
+        held = is_kept and _was_stopped(end) and _was_stopped(more)
+        tried = f"made a file: {_words(end)}; changed one: {_words(more)}"
+        return Enforcement("write outside", held, self._files, tried)
 
     def read_secret(self) -> Enforcement:
         """A file that everybody may read, elsewhere."""
@@ -221,6 +229,8 @@ class Proof:
         ways = ["mount namespace"] if self._ability.get("mounts") else []
         if version := self._ability.get("landlock"):
             ways.append(f"Landlock {version}")
+        if self._is_root:
+            ways.append("a user of its own")
         return ", ".join(ways) or "file permissions only"
 
     @property

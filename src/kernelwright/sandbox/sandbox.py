@@ -41,6 +41,7 @@ class Sandbox:
         self, *, warm: tuple[str, ...] = ("torch",), threads: int = 1, namespaces: bool = True
     ) -> None:
         self._open: set[Leash] = set()
+        self._is_closed = False
         self._warm = Spawner(warm=warm, threads=threads, namespaces=namespaces)
         self._cold = Spawner(warm=(), threads=threads, namespaces=namespaces)
 
@@ -59,6 +60,7 @@ class Sandbox:
 
     def close(self) -> None:
         """Kill every child that is still open and end the warm processes."""
+        self._is_closed = True
         for leash in tuple(self._open):
             leash.kill()
         self._warm.close()
@@ -179,6 +181,9 @@ class Sandbox:
             raise
         held.append(leash)
         self._open.add(leash)
+        if self._is_closed:
+            # It was closed while this child was being made.
+            leash.kill()
         return leash
 
 

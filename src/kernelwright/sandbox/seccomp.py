@@ -6,7 +6,7 @@ import ctypes
 import errno
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kernelwright.sandbox.syscalls import MACHINE, call
 
@@ -91,6 +91,8 @@ _DENIED: dict[str, _Numbers | int] = {
     "clock_settime": (227, 112),
     "clock_adjtime": (305, 266),
     "adjtimex": (159, 171),
+    # Buffers in the kernel belong to no process: they keep their ordinary sizes.
+    "setsockopt": (54, 208),
     "iopl": (172, None),
     "ioperm": (173, None),
     "modify_ldt": (154, None),
@@ -112,12 +114,39 @@ _SIGNALS: dict[str, _Numbers | int] = {
     "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
 }
+# Landlock guards contents, not modes, owners, times and attributes, and before version 3 not even
+# the length: where a child has the user's own identity and sees the user's files, none may change.
+_CHANGES: dict[str, _Numbers | int] = {
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": 452,
+    "chown": (92, None),
+    "fchown": (93, 55),
+    "lchown": (94, None),
+    "fchownat": (260, 54),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": 463,
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": 466,
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+    "truncate": (76, 45),
+}
 _SET_PRIORITY: tuple[_Numbers, ...] = ((141, 140), (251, 30))
 _CLONE: _Numbers = (56, 220)
 _CLONE3 = 435
 _IOCTL: _Numbers = (16, 29)
 _NEW_NAMESPACES = 0x7E020000
 _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_FCNTL: _Numbers = (72, 25)
+_SET_PIPE_SIZE = 1031
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
@@ -130,14 +159,16 @@ def is_filter_known() -> bool:
     return MACHINE in _ARCH
 
 
-def install_filter(*, shares_pids: bool, signals_are_scoped: bool) -> None:
+def install_filter(*, shares_pids: bool, signals_are_scoped: bool, shares_files: bool) -> None:
     """Filter the system calls of this process and of everything it starts; needs no_new_privs.
 
     Args:
         shares_pids: Whether other processes of the user can be named, for want of a namespace.
         signals_are_scoped: Whether something else already keeps signals inside.
+        shares_files: Whether files that the user owns can be named.
     """
-    program = b"".join(_program(shares_pids, shares_pids and not signals_are_scoped))
+    denied = {**_DENIED, **_CHANGES} if shares_files else _DENIED
+    program = b"".join(_program(denied, shares_pids, shares_pids and not signals_are_scoped))
     code = ctypes.create_string_buffer(program, len(program))
     # struct sock_fprog: a length and, after padding, a pointer.
     record = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(code))
@@ -152,7 +183,9 @@ def _fail(code: int) -> bytes:
     return _op(_RETURN, _ERRNO | code)
 
 
-def _program(shares_pids: bool, filter_signals: bool) -> Iterator[bytes]:
+def _program(
+    denied: Mapping[str, _Numbers | int], shares_pids: bool, filter_signals: bool
+) -> Iterator[bytes]:
     yield _op(_LOAD, _ARCH_AT)
     yield _op(_EQUAL, _ARCH[MACHINE], 1, 0)
     yield _op(_RETURN, _KILL)
@@ -163,7 +196,7 @@ def _program(shares_pids: bool, filter_signals: bool) -> Iterator[bytes]:
     # glibc falls back to clone, whose flags can be seen here.
     yield _op(_EQUAL, _CLONE3, 0, 1)
     yield _fail(errno.ENOSYS)
-    for number in map(_number, _DENIED.values()):
+    for number in map(_number, denied.values()):
         if number is not None:
             yield _op(_EQUAL, number, 0, 1)
             yield _fail(errno.EPERM)
@@ -171,6 +204,7 @@ def _program(shares_pids: bool, filter_signals: bool) -> Iterator[bytes]:
     yield from _denied_if(
         _number(_IOCTL), _ARG1_AT, [_op(_EQUAL, value, 0, 1) for value in _TERMINAL_INPUT]
     )
+    yield from _denied_if(_number(_FCNTL), _ARG1_AT, [_op(_EQUAL, _SET_PIPE_SIZE, 0, 1)])
     if shares_pids:
         for number in map(_number, _ONLY_SELF.values()):
             yield from _denied_if(number, _ARG0_AT, [_op(_EQUAL, 0, 1, 0)])

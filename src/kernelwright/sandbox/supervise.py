@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from kernelwright.core.fingerprint import Json
+from kernelwright.sandbox.folder import deleted_bytes, entries_below
 from kernelwright.sandbox.frame import FrameEnd, receive_frame, send_frame
 from kernelwright.sandbox.isolate import Ability
 from kernelwright.sandbox.launch import Crew, launch
@@ -33,6 +34,7 @@ _BUSY_S = 0.01
 _CALM_S = 0.05
 _FOLDER_S = 0.5
 _FOLDER_FACTOR = 4
+_FOLDER_ENTRIES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +131,26 @@ class Supervisor:
         if usage.resident_bytes > limits.memory_bytes and self._holds_too_much(usage, now):
             return Kill(Cause.MEMORY, f"it held more than {limits.memory_bytes >> 20} MiB")
         if now >= self._folder_at:
-            allowed = limits.file_bytes * _FOLDER_FACTOR
             begin = time.monotonic()
-            if folder_bytes(self._plan.workdir) > allowed:
-                return Kill(Cause.FILE_SIZE, f"its folder held more than {allowed >> 20} MiB")
+            fault = self._folder_fault(usage)
             # A folder with very many files must not take the watch's own time.
             self._folder_at = now + max(_FOLDER_S, 20 * (time.monotonic() - begin))
+            return None if fault is None else Kill(Cause.FILE_SIZE, fault)
         return None
+
+    def _folder_fault(self, usage: Usage) -> str | None:
+        allowed = self._plan.limits.file_bytes * _FOLDER_FACTOR
+        space, count = deleted_bytes(usage.pids), 0
+        try:
+            for entry in entries_below(self._plan.workdir):
+                space, count = space + entry.disk_bytes, count + 1
+                if space > allowed:
+                    return f"its folder held more than {allowed >> 20} MiB"
+                if count > _FOLDER_ENTRIES:
+                    return f"its folder held more than {_FOLDER_ENTRIES} files"
+        except OSError as fault:
+            return f"its folder cannot be read: {os.strerror(fault.errno or 0)}"
+        return None if space <= allowed else f"it held more than {allowed >> 20} MiB of files"
 
     def _holds_too_much(self, usage: Usage, now: float) -> bool:
         # Pages that its processes share, with each other or with the zygote, were counted once for
@@ -146,18 +161,6 @@ class Supervisor:
         exact = proportional_bytes(usage.pids)
         self._exact_at = now + 4 * (time.monotonic() - begin)
         return exact is None or exact > self._plan.limits.memory_bytes
-
-
-def folder_bytes(path: str) -> int:
-    """Return the disk space that the files below `path` take."""
-    total = 0
-    for _, _, names, fd in os.fwalk(path, onerror=None):
-        for name in names:
-            try:
-                total += os.stat(name, dir_fd=fd, follow_symlinks=False).st_blocks * 512
-            except FileNotFoundError:
-                continue
-    return total
 
 
 def supervise(leash_fd: int, channel_fd: int | None, ability: Ability) -> NoReturn:

@@ -96,6 +96,8 @@ def read_stat(pid: int) -> Stat | None:
             text = file.read()
     except (FileNotFoundError, ProcessLookupError):
         return None
+    if not text:
+        return None
     # The name in parentheses may contain anything, so count from its end.
     fields = text[text.rindex(b")") + 2 :].split()
     ticks = sum(int(field) for field in fields[11:15])

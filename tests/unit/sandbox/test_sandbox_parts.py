@@ -16,7 +16,7 @@ from kernelwright.sandbox import Cause, Limits, cause_in
 from kernelwright.sandbox.output import Kept
 from kernelwright.sandbox.plan import Package, Plan, plan_from
 from kernelwright.sandbox.readable import default_readable, is_readable_by_all
-from kernelwright.sandbox.seccomp import _DENIED, _ONLY_SELF, _SIGNALS, _number
+from kernelwright.sandbox.seccomp import _CHANGES, _DENIED, _ONLY_SELF, _SIGNALS, _number
 from kernelwright.sandbox.syscalls import _BY_MACHINE, _SAME, MACHINE
 from kernelwright.sandbox.uids import COUNT, Uids
 from kernelwright.sandbox.watch import Tree, proportional_bytes, read_stat
@@ -123,7 +123,8 @@ def test_system_call_numbers_are_those_of_the_kernels_headers() -> None:
         check=True,
     )
     header = dict(re.findall(r"#define __NR_(\w+) (\d+)$", made.stdout, re.MULTILINE))
-    ours = {name: _number(entry) for name, entry in {**_DENIED, **_ONLY_SELF, **_SIGNALS}.items()}
+    tables = {**_DENIED, **_CHANGES, **_ONLY_SELF, **_SIGNALS}
+    ours = {name: _number(entry) for name, entry in tables.items()}
     ours |= _SAME | _BY_MACHINE[MACHINE]
     # Calls that are newer than the installed headers cannot be compared.
     known = {name: number for name, number in ours.items() if name in header}
