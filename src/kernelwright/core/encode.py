@@ -1,8 +1,8 @@
 """Records as versioned JSON: one rule for every frozen dataclass in `core`.
 
-A record becomes `{"record": "Rollout", "record_version": 1, ...fields}`. Fields are read back by their
-annotations, so a record that does not fit its class is refused instead of half-read. A change to a
-record's fields raises its version in `VERSIONS` and adds a migration to `MIGRATIONS`; a released
+A record becomes `{"record": "Rollout", "record_version": 1, ...fields}`. Fields are read back by
+their annotations, so a record that does not fit its class is refused instead of half-read. A change
+to a record's fields raises its version in `VERSIONS` and adds a migration to `MIGRATIONS`; a released
 migration is never edited (docs/adr/0007).
 """
 
@@ -137,7 +137,7 @@ def _read_scalar(hint: Any, data: Json) -> Any:
 def _checked(kind: Any, data: Json, make: Callable[[], Any]) -> Any:
     try:
         return make()
-    except (TypeError, ValueError) as fault:
+    except (TypeError, ValueError, OverflowError) as fault:
         raise _unreadable(str(getattr(kind, "__name__", kind)), data) from fault
 
 

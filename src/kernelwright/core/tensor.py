@@ -32,6 +32,15 @@ ITEM_BYTES: Mapping[str, int] = {
 }
 """Bytes of one element of each dtype that tasks may use, by PyTorch's name without `torch.`."""
 
+DEEPEST = 64
+"""Levels of nesting that `decoded` follows: a sender cannot exhaust the receiver's stack."""
+
+MOST_EXTENTS = 64
+"""Longest shape: PyTorch and NumPy have no tensors of more dimensions."""
+
+LARGEST_BYTES = 1 << 62
+"""Bytes that a shape may stand for, its zeros counted as ones, as NumPy counts them."""
+
 
 class MalformedTree(ValueError):
     """An encoded tree does not describe the blobs that came with it."""
@@ -90,25 +99,7 @@ def decoded(skeleton: Json, blobs: Sequence[Buffer]) -> Tree:
         MalformedTree: if the skeleton is not one that `encoded` makes, or a blob has another
             length than its tensor needs.
     """
-    if not isinstance(skeleton, Mapping):
-        raise MalformedTree("a node must be an object")
-    kind = skeleton.get("kind")
-    if kind == "tensor":
-        return _decoded_tensor(skeleton, blobs)
-    if kind in {"tuple", "list"}:
-        items = [decoded(item, blobs) for item in _sequence(skeleton.get("items"))]
-        return tuple(items) if kind == "tuple" else items
-    if kind == "dict":
-        keys = [str(key) for key in _sequence(skeleton.get("keys"))]
-        items = [decoded(item, blobs) for item in _sequence(skeleton.get("items"))]
-        if len(keys) != len(items):
-            raise MalformedTree("a dict needs as many keys as items")
-        return dict(zip(keys, items, strict=True))
-    if kind == "opaque":
-        return Opaque(str(skeleton.get("type")))
-    if kind == "scalar":
-        return _decoded_scalar(skeleton)
-    raise MalformedTree(f"unknown node kind {kind!r}")
+    return _decoded(skeleton, blobs, depth=0)
 
 
 def leaves(tree: Tree, path: str = "output") -> list[tuple[str, Tree]]:
@@ -147,6 +138,42 @@ def _scalar_text(value: None | bool | int | float | str) -> Json:
     return value.hex() if isinstance(value, float) else value
 
 
+def _decoded(skeleton: Json, blobs: Sequence[Buffer], *, depth: int) -> Tree:
+    if not isinstance(skeleton, Mapping):
+        raise MalformedTree("a node must be an object")
+    if depth > DEEPEST:
+        raise MalformedTree(f"a tree may be {DEEPEST} levels deep")
+    match skeleton.get("kind"):
+        case "tensor":
+            return _decoded_tensor(skeleton, blobs)
+        case "tuple":
+            return tuple(_decoded_items(skeleton, blobs, depth=depth))
+        case "list":
+            return _decoded_items(skeleton, blobs, depth=depth)
+        case "dict":
+            return _decoded_dict(skeleton, blobs, depth=depth)
+        case "opaque":
+            return Opaque(_text(skeleton.get("type")))
+        case "scalar":
+            return _decoded_scalar(skeleton)
+        case kind:
+            raise MalformedTree(f"unknown node kind {str(kind)[:40]!r}")
+
+
+def _decoded_items(node: Mapping[str, Json], blobs: Sequence[Buffer], *, depth: int) -> list[Tree]:
+    return [_decoded(item, blobs, depth=depth + 1) for item in _sequence(node.get("items"))]
+
+
+def _decoded_dict(
+    node: Mapping[str, Json], blobs: Sequence[Buffer], *, depth: int
+) -> dict[str, Tree]:
+    keys = [_text(key) for key in _sequence(node.get("keys"))]
+    items = _decoded_items(node, blobs, depth=depth)
+    if len(keys) != len(items) or len(set(keys)) != len(keys):
+        raise MalformedTree("a dict needs as many different keys as items")
+    return dict(zip(keys, items, strict=True))
+
+
 def _decoded_scalar(node: Mapping[str, Json]) -> Tree:
     value = node.get("value")
     match node.get("type"), value:
@@ -159,7 +186,7 @@ def _decoded_scalar(node: Mapping[str, Json]) -> Tree:
             return None
         case "bool", bool(flag):
             return flag
-        case "int", int(number):
+        case "int", int(number) if not isinstance(number, bool):
             return number
         case "str", str(text):
             return text
@@ -171,13 +198,15 @@ def _decoded_tensor(node: Mapping[str, Json], blobs: Sequence[Buffer]) -> Tensor
     shape = _integers(node.get("shape"))
     strides = None if node.get("strides") is None else _integers(node.get("strides"))
     if not isinstance(dtype, str) or dtype not in ITEM_BYTES:
-        raise MalformedTree(f"unknown dtype {dtype!r}")
-    if not isinstance(index, int) or not 0 <= index < len(blobs):
-        raise MalformedTree(f"there is no blob {index!r}")
-    if any(extent < 0 for extent in shape):
-        raise MalformedTree(f"a shape cannot be {shape}")
-    if strides is not None and len(strides) != len(shape):
-        raise MalformedTree("a tensor needs as many strides as extents")
+        raise MalformedTree(f"unknown dtype {str(dtype)[:40]!r}")
+    if type(index) is not int or not 0 <= index < len(blobs):
+        raise MalformedTree(f"there is no blob {str(index)[:40]!r}")
+    if len(shape) > MOST_EXTENTS or any(extent < 0 for extent in shape):
+        raise MalformedTree(f"a shape cannot be {shape[:MOST_EXTENTS]}")
+    if math.prod(max(extent, 1) for extent in shape) * ITEM_BYTES[dtype] > LARGEST_BYTES:
+        raise MalformedTree("a shape cannot stand for that many bytes")
+    if strides is not None and (len(strides) != len(shape) or min(strides, default=0) < 0):
+        raise MalformedTree("a tensor needs as many strides as extents, and none below 0")
     tensor = Tensor(dtype, shape, blobs[index], strides)
     if memoryview(tensor.data).nbytes != tensor.size_bytes:
         held = memoryview(tensor.data).nbytes
@@ -188,6 +217,12 @@ def _decoded_tensor(node: Mapping[str, Json], blobs: Sequence[Buffer]) -> Tensor
 def _sequence(value: Json) -> Sequence[Json]:
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise MalformedTree("expected a list")
+    return value
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise MalformedTree("expected a string")
     return value
 
 
