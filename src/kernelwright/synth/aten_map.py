@@ -10,7 +10,7 @@ from kernelwright.core.errors import NotCovered
 from kernelwright.synth.expr import BOOL, Expr, Exprs
 
 Value: TypeAlias = "Expr | None | bool | int | float | str"
-Rule: TypeAlias = Callable[..., Expr]
+Rule: TypeAlias = Callable[..., "Expr | tuple[Expr | None, ...]"]
 
 
 def lifted(make: Exprs, value: Value) -> Expr:
@@ -132,9 +132,7 @@ def _log_sigmoid(make: Exprs, x: Expr) -> Expr:
     return make.apply("sub", make.apply("min", x, make.const(0.0)), tail)
 
 
-def _elu(
-    make: Exprs, x: Expr, alpha: float = 1, scale: float = 1, input_scale: float = 1
-) -> Expr:
+def _elu(make: Exprs, x: Expr, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Expr:
     curve = make.scaled(make.apply("expm1", make.scaled(x, float(input_scale))), alpha * scale)
     return make.where(make.compare("gt", x, make.const(0.0)), make.scaled(x, float(scale)), curve)
 
@@ -184,9 +182,7 @@ def _xlogy(make: Exprs, x: Value, y: Value) -> Expr:
 
 
 def _lerp(make: Exprs, x: Expr, y: Expr, weight: Value) -> Expr:
-    return make.apply(
-        "add", x, make.apply("mul", lifted(make, weight), make.apply("sub", y, x))
-    )
+    return make.apply("add", x, make.apply("mul", lifted(make, weight), make.apply("sub", y, x)))
 
 
 def _addcmul(make: Exprs, x: Expr, a: Expr, b: Expr, *, value: float = 1) -> Expr:
@@ -255,9 +251,11 @@ MAP_RULES: Mapping[str, Rule] = {
     "silu": _silu,
     "mish": _mish,
     "softplus": _softplus,
-    "log_sigmoid_forward": _log_sigmoid,
+    "log_sigmoid_forward": lambda make, x: (_log_sigmoid(make, x), None),
     "log_sigmoid": _log_sigmoid,
     "elu": _elu,
+    "celu": lambda make, x, alpha=1.0: _elu(make, x, float(alpha), 1.0, 1.0 / float(alpha)),
+    "scalar_tensor": lambda make, value, **_: lifted(make, value),
     "hardtanh": _hardtanh,
     "hardsigmoid": _hardsigmoid,
     "hardswish": _hardswish,

@@ -13,9 +13,7 @@ from kernelwright.synth.expr import Expr, Exprs
 Rule: TypeAlias = Callable[..., "tuple[Expr | None, ...]"]
 
 
-def _normalised(
-    make: Exprs, x: Expr, at: Sequence[int], eps: float
-) -> tuple[Expr, Expr, Expr]:
+def _normalised(make: Exprs, x: Expr, at: Sequence[int], eps: float) -> tuple[Expr, Expr, Expr]:
     """Return (x - mean) * rstd, the mean and rstd, with a biased variance over `at`."""
     centre, spread = moments(make, x, at)
     variance = make.apply("div", spread, make.extent_of(x, at))

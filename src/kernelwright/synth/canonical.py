@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
@@ -151,7 +151,9 @@ class _Canonicaliser:
                 raise
             raise NotCovered(f"{node}: {fault.what}", fix=_FIX) from fault
         except (AxesDiffer, TypeError, ValueError, AttributeError, IndexError) as fault:
-            raise NotCovered(f"{node}: its arguments are not covered ({fault})", fix=_FIX) from fault
+            raise NotCovered(
+                f"{node}: its arguments are not covered ({fault})", fix=_FIX
+            ) from fault
 
     def _lowered(self, node: Node) -> Lowered:
         if node.op.startswith("size.") or node.op == "aten.sym_size.int":
@@ -180,16 +182,16 @@ class _Canonicaliser:
             raise NotCovered(f"{node}: no template covers this operator", fix=_FIX)
         if in_place and self._counted(node, base):
             return None
-        result = cast(Lowered, rule(self.make, *args, **kwargs))
+        result = rule(self.make, *args, **kwargs)
         if in_place:
             self._rebind(node, result)
         return result
 
-    def _rule(self, name: str, base: str) -> object:
-        for rules in (NORM_RULES, REDUCE_RULES, MAP_RULES):
-            for key in (name, base):
+    def _rule(self, name: str, base: str) -> Callable[..., Lowered] | None:
+        for key in (name, base):
+            for rules in (NORM_RULES, REDUCE_RULES, MAP_RULES):
                 if key in rules:
-                    return rules[key]
+                    return cast("Callable[..., Lowered]", rules[key])
         return None
 
     def _check_dtype(self, node: Node) -> None:
@@ -238,9 +240,7 @@ class _Canonicaliser:
                 running = (centre, variance)
         is_training = False if name.startswith("_native_batch_norm_legit_no") else bool(rest.pop(0))
         momentum, eps = cast(float, rest[0]), cast(float, rest[1])
-        y, mean, variance = batch_norm(
-            self.make, x, weight, bias, running, is_training, eps
-        )
+        y, mean, variance = batch_norm(self.make, x, weight, bias, running, is_training, eps)
         if is_training and running is not None:
             assert mean is not None and variance is not None
             self._update(running[0], mean, momentum)
@@ -276,6 +276,10 @@ class _Canonicaliser:
         value = self.values[ref]
         if not isinstance(value, Expr):
             raise NotCovered(f"the output {ref!r} is no tensor", fix=_FIX)
+        if dtype == "bool":
+            value = self.make.mask(value)
+        elif value.kind == BOOL:
+            value = self.make.number(value)
         if dtype not in FLOATS and dtype != "bool" and value.kind != INDEX:
             raise NotCovered(f"the output {ref!r} of {dtype} is not covered", fix=_FIX)
         return Output(value, dtype)
@@ -288,6 +292,8 @@ class _Canonicaliser:
                     f"{expr.op} {expr.attr or ''}: one axis meets itself (a transposed operand)",
                     fix=_FIX,
                 )
+            if any(arg.kind == INDEX for arg in expr.args) and expr.op != "view":
+                raise NotCovered("arithmetic on the place of a maximum", fix=_FIX)
             loads_wide = expr.op == "load" and expr.shape
             if loads_wide and self._dtype_of(expr) not in FLOATS | INTEGERS | {"bool"}:
                 raise NotCovered(

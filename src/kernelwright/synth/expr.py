@@ -152,7 +152,13 @@ class Exprs:
         return self.make("view", value, shape=shape, kind=value.kind)
 
     def reduce(
-        self, kind: str, value: Expr, places: Sequence[int], *, keep: bool, other: Expr | None = None
+        self,
+        kind: str,
+        value: Expr,
+        places: Sequence[int],
+        *,
+        keep: bool,
+        other: Expr | None = None,
     ) -> Expr:
         """Return a reduction over the extents at `places`; `other` is the mean or the maximum."""
         value = self.number(value)

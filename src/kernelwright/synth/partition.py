@@ -55,6 +55,7 @@ class _Partition:
         for name, placeholder in self.canonical.placeholders.items():
             axes = self._primes(axis for dim in self.canonical.shapes[name] for axis in dim)
             written = any(output.buffer == name for output in outputs)
+            written |= any(counter == name for counter, _ in self.canonical.counters)
             use = Use.STATE if written else Use.GIVEN
             if written and placeholder.source is not Source.BUFFER:
                 raise NotCovered(f"{name} is written", fix="return a new tensor instead")
@@ -62,9 +63,7 @@ class _Partition:
         for value in walk([output.value for output in outputs]):
             if value.op == "reduce":
                 self._place_reduction(value)
-        returned = tuple(
-            self._place_output(place, output) for place, output in enumerate(outputs)
-        )
+        returned = tuple(self._place_output(place, output) for place, output in enumerate(outputs))
         for index in reversed(range(len(self.drafts))):
             self._fetch(index)
         kernels = tuple(self._finished(index) for index in range(len(self.drafts)))
@@ -106,8 +105,8 @@ class _Partition:
     def _place_output(self, place: int, output: Output) -> str:
         if output.buffer is None:
             name = f"out{place}"
-            axes = self._axes(output.value)
-            self.buffers[name] = Buffer(name, output.dtype, axes, Use.RETURNED)
+            order = self._axes(output.value)
+            self.buffers[name] = Buffer(name, output.dtype, order, Use.RETURNED)
         else:
             name = output.buffer
         value = output.value
@@ -192,6 +191,5 @@ class _Partition:
         count = 1 + max(depth.values(), default=-1)
         ordered = sorted(draft.reductions, key=lambda v: v.uid)
         return tuple(
-            tuple(value for value in ordered if depth[value.uid] == level)
-            for level in range(count)
+            tuple(value for value in ordered if depth[value.uid] == level) for level in range(count)
         )

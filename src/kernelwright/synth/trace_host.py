@@ -6,8 +6,10 @@ size that the reference computes with (`x.shape[0]`) stays a size instead of bec
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
+import re
 import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -92,17 +94,28 @@ class _Trace:
                 places[index] = len(tensors)
                 tensors.append(torch.empty((), dtype=torch.float64, device="meta"))
 
-        def forward(state: list[torch.Tensor], given: list[torch.Tensor]) -> Any:
+        returned: list[Any] = []
+
+        def forward(state: list[torch.Tensor], given: list[torch.Tensor]) -> list[torch.Tensor]:
             args = [
                 given[places[i]] if i in places else value for i, value in enumerate(self.inputs)
             ]
-            return torch.func.functional_call(
+            result = torch.func.functional_call(
                 self.model, dict(zip(names, state, strict=True)), tuple(args)
             )
+            flat: list[torch.Tensor] = []
+            returned[:] = [_structure(result, flat)]
+            return flat
 
-        with symbolic_config.patch(use_duck_shape=False), torch.no_grad():
+        with symbolic_config.patch(use_duck_shape=False), torch.no_grad():  # type: ignore[attr-defined]
             module = make_fx(forward, tracing_mode="symbolic")(state, tensors)
         placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+        taken: set[str] = set()
+        arguments = _argument_names(self.model)
+        for node, label in zip(
+            placeholders, [*names, *(arguments[i] for i in places)], strict=True
+        ):
+            node._rename(_free(label, taken))
         described: list[Json] = []
         for node, name in zip(placeholders, names, strict=False):
             described.append(_placeholder(node, self.roles[name], name, self.state[name]))
@@ -120,7 +133,7 @@ class _Trace:
             "baked": baked,
             "arguments": len(self.inputs),
             "nodes": [_node(n, module) for n in module.graph.nodes if n.op in _CALLS],
-            "output": _output(next(n for n in module.graph.nodes if n.op == "output").args[0]),
+            "output": _named(returned[0], _results(module)),
         }
 
 
@@ -136,6 +149,25 @@ _SIZE_OPS = {
     operator.getitem: "getitem",
     torch.sym_float: "size.float",
 }
+
+
+def _argument_names(model: torch.nn.Module) -> list[str]:
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    found = inspect.signature(model.forward).parameters.values()
+    names = [parameter.name for parameter in found if parameter.kind in kinds]
+    return names + [f"argument{place}" for place in range(len(names), 64)]
+
+
+def _free(label: str, taken: set[str]) -> str:
+    """Return a name for a placeholder that no printed code uses for anything else."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "_", label).strip("_") or "value"
+    stem = f"{'p' if stem[0].isdigit() else ''}{stem}_in"
+    name, count = stem, 1
+    while name in taken:
+        count += 1
+        name = f"{stem}{count}"
+    taken.add(name)
+    return name
 
 
 def _meta(tensor: torch.Tensor) -> torch.Tensor:
@@ -222,13 +254,26 @@ def _argument(value: Any) -> Json:
     return {"other": str(value)}
 
 
-def _output(value: Any) -> Json:
-    if isinstance(value, torch.fx.Node):
-        return {"ref": value.name}
+def _structure(value: Any, flat: list[torch.Tensor]) -> dict[str, Any]:
+    """Return how tensors are nested in what `forward` returned, and gather them."""
+    if isinstance(value, torch.Tensor):
+        flat.append(value)
+        return {"place": len(flat) - 1}
+    if isinstance(value, Mapping):
+        items = [_structure(item, flat) for item in value.values()]
+        return {"kind": "dict", "keys": [str(key) for key in value], "items": items}
     if isinstance(value, (tuple, list)):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return {"kind": kind, "items": [_output(item) for item in value]}
-    if isinstance(value, Mapping):
-        items = [_output(item) for item in value.values()]
-        return {"kind": "dict", "keys": [str(key) for key in value], "items": items}
+        return {"kind": kind, "items": [_structure(item, flat) for item in value]}
     raise Untraceable(f"the reference returns a {type(value).__name__}")
+
+
+def _results(module: torch.fx.GraphModule) -> list[str]:
+    output = next(node for node in module.graph.nodes if node.op == "output")
+    return [node.name for node in output.args[0]]
+
+
+def _named(structure: dict[str, Any], results: list[str]) -> Json:
+    if "place" in structure:
+        return {"ref": results[structure["place"]]}
+    return {**structure, "items": [_named(item, results) for item in structure["items"]]}

@@ -1,16 +1,4 @@
 // Half precision is computed in float32 and rounded once, when it is stored.
-struct bf16 { uint16_t bits; };
-typedef _Float16 f16;
-typedef uint16_t vu16 __attribute__((vector_size(LANES * 2)));
-typedef f16 vh __attribute__((vector_size(LANES * 2)));
-
-INLINE float value_of(const f16* p) { return (float)*p; }
-INLINE float value_of(const bf16* p) {
-  const uint32_t u = (uint32_t)p->bits << 16;
-  float f;
-  std::memcpy(&f, &u, 4);
-  return f;
-}
 INLINE uint16_t rounded_bf16(float f) {
   uint32_t u;
   std::memcpy(&u, &f, 4);

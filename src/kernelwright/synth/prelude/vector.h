@@ -38,23 +38,13 @@ INLINE float value_of(const float* p) { return *p; }
 INLINE void put_one(float* p, vf v) { *p = v[0]; }
 INLINE vf keep(vf v, vf, Full) { return v; }  // lanes that exist, and a neutral value elsewhere
 INLINE vf keep(vf v, vf neutral, Part q) { return pick(lane_ids() < (int32_t)q.left, v, neutral); }
-template <class T> INLINE vf gather(const T* p, int64_t stride, Full) {
-  vf v{};
-  for (int64_t l = 0; l < LANES; ++l) v[l] = value_of(p + l * stride);
-  return v;
-}
-template <class T> INLINE vf gather(const T* p, int64_t stride, Part q) {
-  vf v{};
-  for (int64_t l = 0; l < q.left; ++l) v[l] = value_of(p + l * stride);
-  return v;
-}
 INLINE vf k_neg(vf x) { return -x; }
 INLINE vf k_abs(vf x) { return (vf)((vi)x & 0x7fffffff); }
 INLINE vf k_square(vf x) { return x * x; }
 INLINE vf k_recip(vf x) { return 1.0f / x; }
 INLINE vf k_max(vf a, vf b) { return pick((a > b) | (a != a), a, b); }  // NaN wins, as in PyTorch
 INLINE vf k_min(vf a, vf b) { return pick((a < b) | (a != a), a, b); }
-INLINE vf k_sign(vf x) { return pick(x > 0.0f, splat(1), pick(x < 0.0f, splat(-1), x)); }
+INLINE vf k_sign(vf x) { return pick(x > 0.0f, splat(1), pick(x < 0.0f, splat(-1), vf{})); }
 INLINE vf k_sqrt(vf x) {
   vf r{};
   for (int l = 0; l < LANES; ++l) r[l] = __builtin_sqrtf(x[l]);

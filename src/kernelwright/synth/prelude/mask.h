@@ -1,11 +1,4 @@
-// Whole numbers and flags enter as float32 and as masks.
-INLINE float value_of(const int64_t* p) { return (float)*p; }
-INLINE float value_of(const int32_t* p) { return (float)*p; }
-INLINE float value_of(const int16_t* p) { return *p; }
-INLINE float value_of(const int8_t* p) { return *p; }
-INLINE float value_of(const uint8_t* p) { return *p; }
-INLINE float value_of(const double* p) { return (float)*p; }
-template <class T, class Q> INLINE vf load_whole(const T* p, Q q) { return gather(p, 1, q); }
+// Flags are masks: all bits of a lane, or none.
 INLINE vi load_mask(const uint8_t* p, Full) {
   typedef uint8_t vu8 __attribute__((vector_size(LANES)));
   vu8 b;
