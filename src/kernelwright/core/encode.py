@@ -2,8 +2,8 @@
 
 A record becomes `{"record": "Rollout", "record_version": 1, ...fields}`. Fields are read back by
 their annotations, so a record that does not fit its class is refused instead of half-read. A change
-to a record's fields raises its version in `VERSIONS` and adds a migration to `MIGRATIONS`; a released
-migration is never edited (docs/adr/0007).
+to a record's fields raises its version in `VERSIONS` and adds a migration to `MIGRATIONS`; a
+released migration is never edited (docs/adr/0007).
 """
 
 from __future__ import annotations

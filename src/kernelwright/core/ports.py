@@ -25,13 +25,15 @@ from kernelwright.core.execution import (
     StateTransfer,
     Workload,
 )
+from kernelwright.core.lesson import Lesson as Lesson
+from kernelwright.core.lesson import ValueUpdate as ValueUpdate
 from kernelwright.core.memory_item import MemoryItem
 from kernelwright.core.profile import Profile
 from kernelwright.core.rollout import History, Proposal, Rollout
 from kernelwright.core.run import Run, RunStatus
 from kernelwright.core.task import Task
 from kernelwright.core.tensor import Tree
-from kernelwright.core.value import Moments, Stage, Value, ValueView
+from kernelwright.core.value import ValueView
 from kernelwright.core.verdict import GateName, GateReport, Latency, Ratio, Verdict
 
 # --- running modules --------------------------------------------------------------------------
@@ -47,17 +49,14 @@ class Module(Protocol):
 
     def construct(self, call: Call) -> StateTransfer | Failure:
         """Seed, construct and fill the module; a later call replaces it."""
-        ...
 
     def run(
         self, args: tuple[Tree, ...], *, poison: Poison | None = None, is_traced: bool = False
     ) -> Returned | Failure:
         """Call `forward` once on private copies of `args`."""
-        ...
 
     def hold(self, calls: Sequence[tuple[Tree, ...]]) -> None | Failure:
         """Keep argument sets in the process, ready to be timed."""
-        ...
 
     def tick(self, index: int, *, repeats: int, is_cold: bool) -> float | Failure:
         """Call `forward` `repeats` times; return seconds for all of them together.
@@ -66,11 +65,9 @@ class Module(Protocol):
         kernel that remembers its last input gains nothing. `index + repeats` may pass the end.
         With `is_cold` the processor's caches are flushed before every call, outside the clock.
         """
-        ...
 
     def last_outputs(self) -> Tree | Failure:
         """Return what the last timed call returned, so that timed work can be checked."""
-        ...
 
 
 class Backend(Protocol):
@@ -79,12 +76,10 @@ class Backend(Protocol):
     @property
     def name(self) -> str:
         """Name in the registry, such as `cpu`."""
-        ...
 
     @property
     def is_simulated(self) -> bool:
         """Whether its latencies come from a timing model instead of a device."""
-        ...
 
     def versions(self) -> Mapping[str, str]:
         """Return the versions of everything that can change a build or a latency.
@@ -92,11 +87,9 @@ class Backend(Protocol):
         Raises:
             ToolchainMissing: if this machine has no toolchain for it.
         """
-        ...
 
     def screen(self, candidate: Candidate, task: Task) -> tuple[Finding, ...]:
         """Return what the static rules find; empty means that the candidate passes."""
-        ...
 
     def build(self, candidate: Candidate) -> Build | Failure:
         """Build in the sandbox; the same candidate and toolchain may come from a cache.
@@ -104,31 +97,24 @@ class Backend(Protocol):
         Raises:
             ToolchainMissing: if this machine has no toolchain for it.
         """
-        ...
 
     def open(self, build: Build) -> AbstractContextManager[Module]:
         """Start a sandboxed process that holds the candidate's `ModelNew`."""
-        ...
 
     def allowed_operators(self) -> frozenset[str]:
         """Return the PyTorch operators a candidate may dispatch: allocation, views, copies."""
-        ...
 
     def profile(self, build: Build, latency: Latency, *, bytes_moved: int) -> Profile:
         """Describe a measured execution in the common shape and diagnose its bottleneck."""
-        ...
 
     def copy_ceiling_gbps(self, working_set_bytes: int, *, is_cold: bool) -> float:
         """Return the measured copy bandwidth at a working-set size and cache state, in GB/s."""
-        ...
 
     def knowledge(self) -> tuple[MemoryItem, ...]:
         """Return the seed knowledge of this backend: API cards and practices (M(0) of eq. 1)."""
-        ...
 
     def export(self, candidate: Candidate, task: Task) -> Mapping[str, str]:
         """Return the files of an artifact that runs without this product, by path."""
-        ...
 
 
 class Oracle(Protocol):
@@ -137,7 +123,6 @@ class Oracle(Protocol):
     @property
     def task(self) -> Task:
         """The task it answers for."""
-        ...
 
     def workloads(self, seeds: Sequence[int]) -> tuple[Workload, ...]:
         """Plan workloads from secret seeds: distributions, layouts and an edge shape where legal.
@@ -145,27 +130,21 @@ class Oracle(Protocol):
         The first workload is the official one. Only distributions for which the reference stays
         meaningful (finite where the official inputs give finite outputs) are planned.
         """
-        ...
 
     def call(self, workload: Workload) -> Call:
         """Draw the inputs and parameters of a workload; cheap, the reference does not run."""
-        ...
 
     def expected(self, workload: Workload) -> Expected:
         """Run the reference on a workload, in its own dtype and in float64."""
-        ...
 
     def mutants(self, workload: Workload) -> tuple[MutantOutput, ...]:
         """Return what wrong versions of the reference would return on a workload."""
-        ...
 
     def baseline(self) -> AbstractContextManager[Module]:
         """Start a fresh process that holds the reference module, for timing."""
-        ...
 
     def baseline_name(self) -> str:
         """Name what `baseline` runs: `torch eager 2.13.0, 1 thread`."""
-        ...
 
 
 # --- verifying --------------------------------------------------------------------------------
@@ -198,11 +177,9 @@ class Gate(Protocol):
     @property
     def name(self) -> GateName:
         """Which of the gates this is."""
-        ...
 
     def check(self, subject: Subject, evidence: Evidence) -> tuple[GateReport, Evidence]:
         """Judge the subject; a bad candidate is a report, a broken machine an exception."""
-        ...
 
 
 class Verifier(Protocol):
@@ -212,7 +189,6 @@ class Verifier(Protocol):
         self, candidate: Candidate, *, on_gate: Callable[[GateName], None] | None = None
     ) -> Verdict:
         """Return the verdict on a candidate; `on_gate` hears of each gate as it starts."""
-        ...
 
 
 # --- generating -------------------------------------------------------------------------------
@@ -253,11 +229,9 @@ class Generator(Protocol):
     @property
     def name(self) -> str:
         """Name in the registry, such as `offline`."""
-        ...
 
     def versions(self) -> Mapping[str, str]:
         """Return the versions of everything that can change what it makes."""
-        ...
 
     def generate(self, request: GenerationRequest, *, rng: random.Random) -> Generation:
         """Make one candidate; equal requests and equal random states give equal candidates.
@@ -265,7 +239,6 @@ class Generator(Protocol):
         Raises:
             NotCovered: if this generator cannot write a kernel for the task at all.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +255,6 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """`provider:model`."""
-        ...
 
     def complete(self, *, system: str, prompt: str, seed: int | None = None) -> ModelReply:
         """Return the answer to one prompt.
@@ -290,7 +262,6 @@ class Model(Protocol):
         Raises:
             ModelUnavailable: if it cannot be reached; never answers in another model's place.
         """
-        ...
 
 
 # --- searching and remembering ----------------------------------------------------------------
@@ -302,37 +273,9 @@ class Strategy(Protocol):
     @property
     def name(self) -> str:
         """Name in the registry, such as `evolve`."""
-        ...
 
     def propose(self, history: History, *, values: ValueView, rng: random.Random) -> Proposal:
         """Return the next proposal; pure: equal arguments give equal proposals."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ValueUpdate:
-    """One application of the update rule (EvoKernel, eq. 4) to one item."""
-
-    stage: Stage
-    item_id: str
-    before: Value
-    after: Value
-    reward: float
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What one rollout teaches; written in the same transaction as the rollout.
-
-    Attributes:
-        items: New memory items.
-        updates: Moved values, at most one for each (stage, item id).
-        rewards: Moved moments of the raw rewards, by stage.
-    """
-
-    items: tuple[MemoryItem, ...] = ()
-    updates: tuple[ValueUpdate, ...] = ()
-    rewards: tuple[tuple[Stage, Moments], ...] = ()
 
 
 class Learn(Protocol):
@@ -346,7 +289,6 @@ class Learn(Protocol):
 
     def __call__(self, rollout: Rollout, *, values: ValueView) -> Lesson:
         """Return what the rollout teaches, given everything that was learned before it."""
-        ...
 
 
 class Memory(Protocol):
@@ -362,19 +304,15 @@ class Memory(Protocol):
         rng: random.Random,
     ) -> tuple[MemoryItem, ...]:
         """Choose the context: a pool by similarity, then epsilon-greedy by the stage's values."""
-        ...
 
     def reward(self, proposal: Proposal, verdict: Verdict, history: History) -> float:
         """Return the reward of a verdict, in [-1, 1] (EvoKernel, eq. 5 and 6)."""
-        ...
 
     def learn(self, rollout: Rollout, *, values: ValueView) -> Lesson:
         """Return what the rollout teaches: credit for every item in its context, new items."""
-        ...
 
     def fold(self, rollouts: Iterable[Rollout]) -> ValueView:
         """Rebuild all values from the log; equals the live ones."""
-        ...
 
 
 class Store(Protocol):
@@ -389,11 +327,9 @@ class Store(Protocol):
         Raises:
             StoreConflict: if a run with that identity and another key is recorded.
         """
-        ...
 
     def runs(self, *, key: str | None = None, task_id: str | None = None) -> tuple[Run, ...]:
         """Return runs, newest first."""
-        ...
 
     def update_run(self, run_id: str, *, status: RunStatus, budget: Budget) -> None:
         """Change what may change about a run: where it stands and what it may spend.
@@ -401,7 +337,6 @@ class Store(Protocol):
         Raises:
             UnknownName: if there is no such run.
         """
-        ...
 
     def prune(self, run_id: str, learn: Learn) -> int:
         """Forget a run, its rollouts and what only they taught; return how many rollouts went.
@@ -409,7 +344,6 @@ class Store(Protocol):
         Raises:
             UnknownName: if there is no such run.
         """
-        ...
 
     def append(self, rollout: Rollout, learn: Learn) -> Lesson:
         """Record a rollout and what it teaches, all or nothing; return what it taught.
@@ -422,39 +356,30 @@ class Store(Protocol):
             UnknownName: if its run was not begun.
             StoreConflict: if the run already has a different rollout with that index.
         """
-        ...
 
     def rebuild(self, learn: Learn) -> ValueView:
         """Fold the whole log again, put the outcome in place of the live values and return it."""
-        ...
 
     def history(self, run_id: str) -> History:
         """Return the rollouts of a run, in order."""
-        ...
 
     def rollouts(self, *, task_id: str | None = None) -> tuple[Rollout, ...]:
         """Return all rollouts in the order in which they were recorded."""
-        ...
 
     def seed_items(self, items: Sequence[MemoryItem]) -> int:
         """Add seed knowledge that is not there yet; return how many items were new."""
-        ...
 
     def items(self, *, backend: str | None = None) -> tuple[MemoryItem, ...]:
         """Return memory items; with `backend`, those about it and those about all backends."""
-        ...
 
     def values(self) -> ValueView:
         """Return the live values."""
-        ...
 
     def updates_of(self, item_id: str) -> tuple[tuple[str, ValueUpdate], ...]:
         """Return (rollout id, update) of every time an item's value moved, oldest first."""
-        ...
 
     def put_blob(self, data: bytes) -> str:
         """Keep bytes under their content address and return it."""
-        ...
 
     def get_blob(self, address: str) -> bytes:
         """Return the bytes of a content address.
@@ -462,8 +387,6 @@ class Store(Protocol):
         Raises:
             RecordUnreadable: if there are none or they are damaged.
         """
-        ...
 
     def close(self) -> None:
         """Release the database."""
-        ...
