@@ -190,18 +190,17 @@ def test_a_text_without_words_is_near_nothing(text: str) -> None:
 
 
 def test_another_embedding_goes_in_through_one_function() -> None:
-    def backwards(text: str) -> Vector:
-        return -hashed(text) if "softmax rows" not in text else hashed(text)
+    def by_meaning(text: str) -> Vector:
+        is_close = "softmax" in text or "normalised exponential" in text
+        return np.array([1.0, 0.0] if is_close else [0.0, 1.0], dtype=np.float32)
 
-    items = [an_item("softmax rows", body=""), an_item("softmax torch rows", body="")]
-    memory = ValueDrivenMemory(
-        MemorySettings(retrieval=replace(GREEDY, context_items=1, pool_factor=1.0)),
-        embed=backwards,
-    )
-    (item,) = memory.retrieve(
+    items = [an_item("knots", body=""), an_item("normalised exponential", body="")]
+    how = replace(GREEDY, context_items=1, pool_factor=1.0)
+    memory = ValueDrivenMemory(MemorySettings(retrieval=how), embed=by_meaning)
+    context = memory.retrieve(
         a_task(), DRAFT, items=items, values=ValueView(), rng=random.Random(0)
     )
-    assert item.title == "softmax rows"
+    assert [item.title for item in context] == ["normalised exponential"]
 
 
 @pytest.mark.parametrize(
