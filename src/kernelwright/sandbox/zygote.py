@@ -13,6 +13,7 @@ import os
 import select
 import signal
 import socket
+import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import NoReturn
@@ -32,8 +33,7 @@ def main(fd: int, options: Mapping[str, Json]) -> NoReturn:
     uid = options.get("uid")
     ability = probe(uid if isinstance(uid, int) else 0, namespaces=bool(options.get("namespaces")))
     names = options.get("warm")
-    for name in names if isinstance(names, list) else []:
-        importlib.import_module(str(name))
+    _import_warm([str(name) for name in names] if isinstance(names, list) else [])
     # Children are waited for by nobody: their supervisors report on a line of their own.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()
@@ -41,6 +41,20 @@ def main(fd: int, options: Mapping[str, Json]) -> NoReturn:
     send_frame(control, 0, asdict(ability))
     _serve(control, parent, ability)
     os._exit(0)
+
+
+def _import_warm(names: list[str]) -> None:
+    """Import modules without what they leave behind for the process they think they are in.
+
+    A module may note its folders in the environment or in `tempfile` when it is imported; in a
+    child those folders do not exist.
+    """
+    before = dict(os.environ)
+    for name in names:
+        importlib.import_module(name)
+    os.environ.clear()
+    os.environ.update(before)
+    tempfile.tempdir = None
 
 
 def _serve(control: socket.socket, parent: int, ability: Ability) -> None:
