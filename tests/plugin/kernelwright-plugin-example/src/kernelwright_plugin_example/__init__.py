@@ -1,0 +1,3 @@
+"""One extension of each kind for kernelwright."""
+
+__version__ = "1.0.0"
