@@ -140,7 +140,8 @@ class Session:
         quad_s = max(
             self._ticking_s / done if done else 4 * self._fastest_s * self.repeats, LEAST_S
         )
-        expected = max(min(self._plan.warm_s / quad_s, self._plan.max_quads), 3.0)
+        least = self._least_quads(quad_s, is_cold=False)
+        expected = max(min(self._plan.warm_s / quad_s, self._plan.max_quads), least)
         # Fresh content costs about a third of the session at most, but comes three times at least.
         affordable = math.ceil(2 * sending_s / quad_s)
         length = max(1, min(affordable, _MOST_QUADS_A_ROUND, int(expected / 3)))
@@ -149,15 +150,16 @@ class Session:
 
     def _is_done(self, quads: list[Quad], elapsed_s: float, *, is_cold: bool) -> bool:
         plan, count = self._plan, len(quads)
-        least = plan.min_cold_quads if is_cold else plan.min_quads
         limit_s = plan.cold_s if is_cold else plan.warm_s
-        if count and self._ticking_s / count > _SLOW_QUAD_S:
-            least = min(least, 3)
-        if count < least:
+        if count < self._least_quads(self._ticking_s / max(count, 1), is_cold=is_cold):
             return False
         if count >= plan.max_quads or self._ticking_s > limit_s or elapsed_s > 4 * limit_s:
             return True
         return count % _ODD_EVERY == 0 and speed(regular(quads)).spread < plan.precision
+
+    def _least_quads(self, quad_s: float, *, is_cold: bool) -> int:
+        least = self._plan.min_cold_quads if is_cold else self._plan.min_quads
+        return min(least, 3) if quad_s > _SLOW_QUAD_S else least
 
     def _is_odd(self, place: int) -> bool:
         """Choose one quad of every three in secret to make another number of calls."""
