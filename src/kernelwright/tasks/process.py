@@ -19,10 +19,11 @@ WARM = (
     "torch.fx.experimental.symbolic_shapes",
     "torch._dynamo.utils",
     "torch.utils._device",
-    "torch.utils.flop_counter",
+    "kernelwright.sandbox.module_host",
+    "kernelwright.tasks.reference_host",
 )
-"""Give these to `Sandbox(warm=...)`: PyTorch imports them at the first operator on the meta device,
-which takes a second in every child that does not find them."""
+"""Give these to `Sandbox(warm=...)`: PyTorch imports some of them at the first operator on the meta
+device, which takes a second in every child that does not find them."""
 
 FILE = "task.py"
 _LIFE_S = 7 * 24 * 3600.0

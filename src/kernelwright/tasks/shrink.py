@@ -1,10 +1,11 @@
 """The rule that makes oversized tasks smaller: `halve-sizes/1`, documented in docs/tasks.md.
 
 While the task needs more than asked for, the biggest size is halved, as long as the model still
-runs on shapes alone. An even size gives up one factor of two; an odd one stays odd, because a file
-that says 4095 is about sizes that no tile divides. Where one size cannot be halved by itself, all
-sizes of the same value are halved together (two names for one extent). Sizes with structural names,
-and sizes below 8 that are no batch, are left alone: they say what is computed, not how much.
+runs on shapes alone and needs a tenth less of what there is too much of. An even size gives up one
+factor of two; an odd one stays odd, because a file that says 4095 is about sizes that no tile
+divides. Where one size cannot be halved by itself, all sizes of the same value are halved together
+(two names for one extent). Sizes with structural names, and sizes below 8 that are no batch, are
+left alone: they say what is computed, not how much.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ RULE = "halve-sizes/1"
 SMALLEST = 8
 """Sizes below this are never halved, unless they count independent rows."""
 MOST_STEPS = 400
+_ENOUGH = 0.9
 
 _STRUCTURAL = frozenset(
     {
@@ -100,7 +102,7 @@ def shrunk(
     for _ in range(MOST_STEPS):
         if not need.exceeds(max_bytes, max_flops):
             break
-        step = _step(source, current, need, measure, stuck)
+        step = _step(source, current, need, measure, stuck, (max_bytes, max_flops))
         if step is None:
             break
         text, need, current = step
@@ -114,12 +116,25 @@ def shrunk(
     return text, need, Shrink(RULE, changed, max_bytes=max_bytes, max_flops=max_flops)
 
 
+def lessens(found: Need, need: Need, bounds: tuple[int | None, int | None]) -> bool:
+    """Return whether a step brings something that is over its bound down by a tenth or more.
+
+    Where parameters alone are over the bound, a batch of one would change nothing but the task.
+    """
+    pairs = ((found.size_bytes, need.size_bytes), (found.flops, need.flops))
+    return any(
+        bound is not None and was > bound and now <= _ENOUGH * was
+        for (now, was), bound in zip(pairs, bounds, strict=True)
+    )
+
+
 def _step(
     source: str,
     current: dict[str, int],
     need: Need,
     measure: Callable[[str], Need | None],
     stuck: set[tuple[str, ...]],
+    bounds: tuple[int | None, int | None],
 ) -> tuple[str, Need, dict[str, int]] | None:
     for names in _choices(current):
         if names in stuck:
@@ -127,9 +142,10 @@ def _step(
         smaller = {**current, **{name: halved(current[name]) for name in names}}
         text = with_sizes(source, smaller)
         found = measure(text)
-        if found is not None and _is_less(found, need):
+        if found is None:
+            stuck.add(names)
+        elif lessens(found, need, bounds):
             return text, found, smaller
-        stuck.add(names)
     return None
 
 
@@ -149,8 +165,3 @@ def _choices(current: dict[str, int]) -> Iterator[tuple[str, ...]]:
 def _is_free(name: str, value: int) -> bool:
     least = 2 if is_batch_like(name) else SMALLEST
     return value >= least and not is_structural(name)
-
-
-def _is_less(found: Need, need: Need) -> bool:
-    is_no_more = found.size_bytes <= need.size_bytes and found.flops <= need.flops
-    return is_no_more and found != need

@@ -106,6 +106,21 @@ def test_the_tail_of_the_output_repeats_the_tile_before_it(tmp_path: Path) -> No
     assert torch.equal(wrong[-64:], flat[-128:-64])
 
 
+def test_a_constant_tail_is_no_place_to_be_off_by_a_tile(tmp_path: Path) -> None:
+    source = """
+class Model(nn.Module):
+    def forward(self, x):
+        return F.pad(x, (0, 500))
+def get_inputs():
+    return [torch.rand(300)]
+"""
+    made = mutator(tmp_path, source)
+    wrong = made.output("off_by_one_tile")
+    changed = torch.nonzero(wrong != made.expected)
+    assert 0 < changed.numel() <= 64
+    assert int(changed[-1]) == 300 + 63
+
+
 def test_a_square_product_has_a_transposed_mutant(tmp_path: Path) -> None:
     source = """
 class Model(nn.Module):
@@ -123,6 +138,8 @@ def get_inputs():
     ("body", "inputs", "name", "why"),
     [
         ("x.sum()", "torch.rand(9)", "off_by_one_tile", "one element"),
+        ("x.sum()", "torch.rand(9)", "constant", "one element"),
+        ("F.layer_norm(x + 3, (8,))", "torch.rand(4, 8)", "dropped_op: add", "in float64"),
         ("x * 2", "torch.rand(9)", "wrong_axis", "no operation takes an axis"),
         ("x.sum(1)", "torch.rand(4, 8)", "wrong_axis", "changes the shape"),
         ("x.sum(1)", "torch.rand(4, 8)", "dropped_op", "without changing a shape"),

@@ -138,6 +138,13 @@ def test_a_task_within_the_bounds_is_left_alone() -> None:
     assert (text, shrink) == (SOURCE, None)
 
 
+def test_a_step_that_saves_next_to_nothing_is_not_taken() -> None:
+    measure = measured(lambda s: Need(1000 + s["batch_size"], 0))
+    source = "batch_size = 64\n"
+    text, _, shrink = shrunk(source, Need(1064, 0), measure, max_bytes=10, max_flops=None)
+    assert (text, shrink) == (source, None)
+
+
 def test_operations_are_a_bound_of_their_own() -> None:
     source = "rows = 1024\n"
     measure = measured(lambda s: Need(s["rows"], s["rows"] ** 3))

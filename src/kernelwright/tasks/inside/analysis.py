@@ -26,7 +26,7 @@ from kernelwright.tasks.inside.reference import Reference
 T = TypeVar("T")
 META, REAL = "meta", "real"
 _SEEDS = (0, 1)
-_TRIAL_BYTES = 64 << 20
+_TRIAL_BYTES = 16 << 20
 _TRIAL_FLOPS = 1 << 29
 
 

@@ -31,6 +31,18 @@ def has_same_form(one: Any, other: Any) -> bool:
     ]
 
 
+def distance(one: Any, other: Any) -> float:
+    """Return the largest error of one result, relative to the scale of each tensor of the other."""
+    largest = 0.0
+    for (_, a), (_, b) in zip(leaves(one), leaves(other), strict=True):
+        if not isinstance(b, torch.Tensor) or b.numel() == 0:
+            continue
+        error = (a.double() - b.double()).abs().max()
+        scale = b.double().square().mean().sqrt()
+        largest = max(largest, float((error / scale).nan_to_num(nan=torch.inf)))
+    return largest
+
+
 def unfairness(
     distribution: Distribution,
     *,

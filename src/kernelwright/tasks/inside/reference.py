@@ -91,7 +91,8 @@ class Reference:
 
 def seed_everything(seed: int) -> None:
     """Seed every generator that a task file may draw from."""
-    torch.manual_seed(seed)
+    # torch.manual_seed would also queue a call for every kind of device that is not here.
+    torch.default_generator.manual_seed(seed)
     random.seed(seed)
     numpy.random.seed(seed % (1 << _SEED_BITS))
 

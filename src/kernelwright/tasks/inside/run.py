@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -58,7 +59,7 @@ def run_exact(reference: Reference, workload: Workload, drawn: Drawn, eager: Any
     """
     for make in (fresh, rebuilt):
         # A copy of a module whose functions close over the original computes in float32.
-        result = _run_wide(reference, workload, drawn, make)
+        result = run_wide(reference, workload, drawn, make)
         exact = None if result is None else _exact(eager, result[0])
         if exact is not None:
             return exact
@@ -98,16 +99,30 @@ def private(value: Any, *, is_wide: bool = False) -> Any:
     return mapped(value, copied)
 
 
-def _run_wide(
-    reference: Reference, workload: Workload, drawn: Drawn, make: Maker
+def run_wide(
+    reference: Reference,
+    workload: Workload,
+    drawn: Drawn,
+    make: Maker,
+    *,
+    mode: AbstractContextManager[Any] | None = None,
 ) -> tuple[Any] | None:
-    """Return the float64 result in a tuple, None if the module refuses."""
+    """Return what a module computes in float64 in a tuple, None if it refuses.
+
+    Args:
+        reference: Whose module it is.
+        workload: The workload.
+        drawn: The same, drawn.
+        make: How to get a module of its own: `fresh` or `rebuilt`.
+        mode: What to enter around the call.
+    """
     before = torch.get_default_dtype()
     try:
         module = _widened(make(reference, workload, drawn))
         torch.set_default_dtype(torch.float64)
         args = private(drawn.args, is_wide=True)
-        return (reference.result_of(module, args, workload.seed),)
+        with mode or nullcontext():
+            return (reference.result_of(module, args, workload.seed),)
     except (ModuleFault, RuntimeError, TypeError):
         return None
     finally:
