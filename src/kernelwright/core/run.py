@@ -27,7 +27,7 @@ class Run:
         task_id: Task it is about.
         task_name: Task's name, for lists.
         backend: Backend it works on.
-        options: (name, value) of everything that belongs to the key, for people.
+        options: (name, value) of what was asked for, and of what resuming it needs.
         budget: What it may spend.
         seed: Seed of the run.
         status: Where it stands.

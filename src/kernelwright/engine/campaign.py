@@ -26,6 +26,8 @@ def work(crew: Crew, run: Run, task: Task, *, tell: Listener) -> History:
     history = crew.store.history(run.run_id)
     tell(RunStarted(run, task, history))
     why = limit_reached(run, history)
+    if why is None:
+        crew.store.update_run(run.run_id, status=RunStatus.ACTIVE, budget=run.budget)
     while why is None:
         try:
             rollout = perform(crew, run, task, history, tell=tell)

@@ -118,10 +118,11 @@ def _worked(
     tell(TaskAdmitted(admission))
     try:
         work(crew, run, bench.task, tell=delivery)
-    finally:
-        # Also after an interrupt: what was found so far is worth having.
-        report = delivery.write(store.history(run.run_id))
-    return Solved(report, folder)
+    except KeyboardInterrupt:
+        # What was found so far is worth having.
+        delivery.write(store.history(run.run_id))
+        raise
+    return Solved(delivery.write(store.history(run.run_id)), folder)
 
 
 def _run_for(options: SolveOptions, bench: Bench, store: Store) -> Run:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,15 +136,8 @@ def test_an_interrupt_loses_no_finished_rollout_and_resuming_repeats_the_rest(
 ) -> None:
     verdicts = [WRONG, fast(10.0), fast(9.0), fast(8.0), fast(12.0)]
     run = begun(store, rollouts=5)
-    first = crew(store, verdicts)
-    stopped = Crew(
-        first.strategy,
-        first.memory,
-        first.generator,
-        Interrupting(ScriptedVerifier(verdicts), at=3),
-        store,
-        first.versions,
-        first.clock,
+    stopped = replace(
+        crew(store, verdicts), verifier=Interrupting(ScriptedVerifier(verdicts), at=3)
     )
     with pytest.raises(KeyboardInterrupt):
         work(stopped, run, TASK, tell=_ignore)
@@ -175,6 +169,18 @@ def test_a_finished_run_is_marked_so(store: SqliteStore) -> None:
     run = begun(store, rollouts=1)
     work(crew(store, [WRONG]), run, TASK, tell=_ignore)
     assert store.runs()[0].status is RunStatus.FINISHED
+
+
+def test_a_run_that_continues_is_active_with_its_new_budget(store: SqliteStore) -> None:
+    run = begun(store, rollouts=1)
+    work(crew(store, [WRONG]), run, TASK, tell=_ignore)
+    larger = Run(*(getattr(run, n) for n in _KEPT), budget=Budget(rollouts=3), seed=run.seed)
+    first = crew(store, [WRONG])
+    stopped = replace(first, verifier=Interrupting(ScriptedVerifier([WRONG]), at=1))
+    with pytest.raises(KeyboardInterrupt):
+        work(stopped, larger, TASK, tell=_ignore)
+    (kept,) = store.runs()
+    assert (kept.status, kept.budget.rollouts) == (RunStatus.ACTIVE, 3)
 
 
 def test_a_generator_with_nothing_new_ends_the_run(store: SqliteStore) -> None:
