@@ -84,7 +84,7 @@ class RowPrinter:
         everything = [accumulator for sweep in made for accumulator in sweep]
         body: Lines = []
         for accumulators in made:
-            body += self._sweep(accumulators, len(sweeps) > 1)
+            body += self._sweep(accumulators)
         lines = emit.frames[0].lines
         lines += self._over_row(everything, body)
         for accumulator in everything:
@@ -93,7 +93,7 @@ class RowPrinter:
         done, emit.frames[0].lines = lines, []
         return done
 
-    def _sweep(self, accumulators: list[Accumulator], is_online: bool) -> Lines:
+    def _sweep(self, accumulators: list[Accumulator]) -> Lines:
         emit = self.emit
         unroll = int(self.schedule["unroll"])
         self._open_reduced()
@@ -112,7 +112,7 @@ class RowPrinter:
             "});",
         ]
         block += [line for a in accumulators for line in a.end_block(unroll)]
-        return self._close_reduced([*block] if not is_online else ["{", *indented(block), "}"])
+        return self._close_reduced(block)
 
     def _open_reduced(self) -> None:
         for depth in range(len(self.nest.outer_reduced)):

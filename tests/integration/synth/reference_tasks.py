@@ -10,7 +10,9 @@ from torch import nn
 """
 
 
-def task(forward: str, inputs: str, *, init: str = "", arguments: str = "x", given: str = "") -> str:
+def task(
+    forward: str, inputs: str, *, init: str = "", arguments: str = "x", given: str = ""
+) -> str:
     """Return a task: statements of `forward` and `__init__`, and a list of inputs."""
     parameters = ", ".join(["self", *([given.split("=")[0]] if given else [])])
     init_text = f"""
@@ -45,9 +47,8 @@ TASKS = {
     "gelu": task("return F.gelu(x)", X),
     "gelu_tanh": task("return F.gelu(x, approximate='tanh')", X),
     "layernorm": task("return self.norm(x)", X, init="self.norm = nn.LayerNorm(n)", given="n=37"),
-    "layernorm_wide": task(
-        "return self.norm(x)", X4, init="self.norm = nn.LayerNorm((6, 5, 7))"
-    ),
+    "layernorm_wide": task("return self.norm(x)", X4, init="self.norm = nn.LayerNorm((6, 5, 7))"),
+    "layernorm_free": task("return F.layer_norm(x, x.shape[-1:])", X),
     "rmsnorm": task(
         "return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * self.weight",
         X,
@@ -99,9 +100,7 @@ TASKS = {
         init="self.loss = nn.TripletMarginLoss(margin=1.0)",
         arguments="x, y, z",
     ),
-    "cosine": task(
-        "return torch.mean(1 - F.cosine_similarity(x, y, dim=1))", XY, arguments="x, y"
-    ),
+    "cosine": task("return torch.mean(1 - F.cosine_similarity(x, y, dim=1))", XY, arguments="x, y"),
     "chain": task(
         "y = F.relu(x + self.bias) * self.scale\n        return torch.tanh(y) - 0.5 * x",
         X4,
@@ -109,19 +108,25 @@ TASKS = {
         "self.scale = nn.Parameter(torch.randn(1))",
         given="c=6",
     ),
-    "outer": task("return x[:, None] * y + 1", "torch.randn(9), torch.randn(21)",
-                  arguments="x, y").replace("x[:, None]", "x.unsqueeze(1)"),  # fmt: skip
-    "transposed": task("return x.t() + y", "torch.randn(9, 21), torch.randn(21, 9)",
-                       arguments="x, y"),  # fmt: skip
+    "outer": task(
+        "return x[:, None] * y + 1", "torch.randn(9), torch.randn(21)", arguments="x, y"
+    ).replace("x[:, None]", "x.unsqueeze(1)"),  # fmt: skip
+    "transposed": task(
+        "return x.t() + y", "torch.randn(9, 21), torch.randn(21, 9)", arguments="x, y"
+    ),  # fmt: skip
     "scalar": task("return x * s", f"{X}, 3.14", arguments="x, s"),
-    "masked": task("return torch.where(m, x, torch.exp(x)) * m", f"{X}, torch.rand(5, 37) > 0.5",
-                   arguments="x, m"),  # fmt: skip
+    "masked": task(
+        "return torch.where(m, x, torch.exp(x)) * m",
+        f"{X}, torch.rand(5, 37) > 0.5",
+        arguments="x, m",
+    ),  # fmt: skip
     "comparison": task("return x > 0", X),
     "flat": task("return torch.flatten(x, 1).sum(1), x.reshape(-1)", X4),
     "dict": task("return {'a': torch.exp(x), 'b': [x.amax(1), x.amin(0)]}", X),
     "half": task("return torch.softmax(x, dim=-1)", "torch.randn(5, 37).half()"),
-    "bfloat": task("return F.silu(x) + x.mean(1, keepdim=True)",
-                   "torch.randn(5, 37).bfloat16()"),  # fmt: skip
+    "bfloat": task(
+        "return F.silu(x) + x.mean(1, keepdim=True)", "torch.randn(5, 37).bfloat16()"
+    ),  # fmt: skip
 }
 
 ACTIVATIONS = (
