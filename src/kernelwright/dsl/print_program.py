@@ -239,7 +239,7 @@ def _launch(launch: Launch) -> str:
 def _host_value(value: HostValue) -> str:
     match value:
         case Hole():
-            return _hole(value)
+            return hole_text(value)
         case Empty(type=kind):
             return f'tl.empty("{type_text(kind)}")'
         case Workspace(type=kind, is_zero=is_zero):
@@ -252,7 +252,8 @@ def _host_value(value: HostValue) -> str:
             return expression_text(value)
 
 
-def _hole(hole: Hole) -> str:
+def hole_text(hole: Hole) -> str:
+    """A schedule hole as it stands in a program."""
     words = [
         ("default", hole.default),
         ("multiple_of", hole.multiple_of),

@@ -7,14 +7,15 @@ Leaves:  capacity to `capacity.py`, races between cores to `race.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from kernelwright.dsl.check.bodies import is_core_loop, same_body
 from kernelwright.dsl.check.context import Context
 from kernelwright.dsl.check.operand import checked_expression
 from kernelwright.dsl.check.operation import checked_op
 from kernelwright.dsl.check.state import LOST, Filled, Frame, Point, Unusable, merged
-from kernelwright.dsl.check.structure import is_core_loop, same_body
 from kernelwright.dsl.check.transfer import check_slice, checked_load, checked_store
 from kernelwright.dsl.diagnostics import Diagnostic, Rejected
 from kernelwright.dsl.nodes import (
@@ -27,6 +28,7 @@ from kernelwright.dsl.nodes import (
     GlobalSlice,
     If,
     Iteration,
+    Literal,
     Load,
     Op,
     Range,
@@ -109,6 +111,13 @@ class Flow:
     def _assign(self, item: Assign) -> Assign:
         context = self.context
         node = replace(item, value=checked_expression(context, item.value))
+        if isinstance(item.value, Literal) and item.value.value == -math.inf:
+            context.warn(
+                "W430",
+                item.at,
+                f"{item.name.text} starts at -tl.inf",
+                "numerics: (-inf) - (-inf) is NaN; start a running maximum from -3.0e38",
+            )
         if isinstance(node.value, ReadScalar):
             check_slice(context, node.value.source, has_fill=False)
             self.visit(context, node, node.value.source)

@@ -71,9 +71,8 @@ class RaceCheck:
     def _race(self, context: Context, access: Access) -> None:
         name = access.tensor.text
         if context.cores.loop_atoms:
-            numbers = "the index does not tell the core loop's iteration: " + context.source.cut(
-                access.at
-            )
+            place = context.source.cut(access.at)
+            numbers = f"the index does not tell the core loop's iteration: {place}"
             what = f"several cores may write the same place of {name}"
             fix: tuple[Edit, ...] = ()
         else:
@@ -86,8 +85,8 @@ class RaceCheck:
                 access.at,
                 what,
                 numbers,
-                "cores: all run the same program; a store belongs in a core loop whose variable is in "
-                "its index, or under if tl.core_id() == 0",
+                "cores: all run the same program; a store belongs in a core loop whose variable "
+                "is in its index, or under if tl.core_id() == 0",
                 fix,
             )
         )

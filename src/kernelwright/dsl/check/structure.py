@@ -5,14 +5,14 @@ These checks need no arithmetic: they read the tree alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from kernelwright.dsl.check.bodies import is_core_loop
+from kernelwright.dsl.check.tokens import TokenCheck
 from kernelwright.dsl.diagnostics import Diagnostic, Edit
 from kernelwright.dsl.nodes import (
     Assign,
     Block,
-    CoreRange,
     For,
     If,
     Kernel,
@@ -29,11 +29,12 @@ from kernelwright.dsl.nodes import (
     StaticRange,
     Store,
     SyncAll,
-    Tiles,
+    statements,
 )
 from kernelwright.dsl.parse.source import Source
+from kernelwright.dsl.print_expression import type_text
 from kernelwright.dsl.print_program import simple_text
-from kernelwright.dsl.tree import buffers_read, subexpressions
+from kernelwright.dsl.tree import subexpressions
 from kernelwright.dsl.types import Name, Position
 
 WHERE = {
@@ -82,8 +83,9 @@ class StructureCheck:
         """Report everything that stands in the wrong place; give the roles of the buffers."""
         self._places(self.kernel.body, None, ())
         roles = self._roles()
+        self._inout()
         if not self.found:
-            self._tokens(self.kernel.body)
+            self.found += TokenCheck(self.source).check(self.kernel.body)
         return roles
 
     # --- regions ---------------------------------------------------------------------------------
@@ -281,7 +283,7 @@ class StructureCheck:
     def _roles(self) -> Roles:
         loads: dict[Name, Load] = {}
         stores: dict[Name, Store] = {}
-        for item in flat(self.kernel.body):
+        for item in statements(self.kernel.body):
             if isinstance(item, Load):
                 loads.setdefault(item.dest.buffer, item)
             elif isinstance(item, Store):
@@ -299,12 +301,31 @@ class StructureCheck:
                 )
         return Roles(frozenset(loads), frozenset(stores))
 
+    def _inout(self) -> None:
+        items = list(statements(self.kernel.body))
+        stored = {item.target.tensor for item in items if isinstance(item, Store)}
+        read = {item.source.tensor: item.at for item in items if isinstance(item, Load)}
+        for item in items:
+            if isinstance(item, Assign) and isinstance(item.value, ReadScalar):
+                read.setdefault(item.value.source.tensor, item.at)
+        for param in self.kernel.tensors:
+            if param.type.is_inout or param.name not in stored or param.name not in read:
+                continue
+            kind = type_text(replace(param.type, is_inout=True))
+            self.add(
+                "E506",
+                param.at,
+                f"{param.name.text} is loaded and stored, but not declared inout",
+                "tensors: what a kernel both reads and writes says so in its type",
+                fix=self.source.replace(param.at, f'{param.name.text}: "{kind}"'),
+            )
+
     def _through_copy(self, name: Name, store: Store) -> tuple[Edit, ...]:
         buffer = next(one for one in self.kernel.buffers if one.name == name)
         region = next(
             (
                 one
-                for one in flat(self.kernel.body)
+                for one in statements(self.kernel.body)
                 if isinstance(one, Region) and store in one.body
             ),
             None,
@@ -312,7 +333,7 @@ class StructureCheck:
         lines = self.source.lines
         others = sum(
             1
-            for one in flat(self.kernel.body)
+            for one in statements(self.kernel.body)
             if isinstance(one, Store) and one.source.buffer == name
         )
         if (
@@ -332,85 +353,3 @@ class StructureCheck:
             Edit(region.at.line, f"with tl.compute():\n    tl.copy({new}, {name.text})\n{head}"),
             *self.source.replace(store.source.at, new),
         )
-
-    def _tokens(self, body: Block) -> None:
-        """Every load has a reader, and every store a writer, in the same body."""
-        items = list(same_body(body))
-        for place, item in enumerate(items):
-            if isinstance(item, Load) and not self._is_read(items[place + 1 :], item.dest.buffer):
-                self.add(
-                    "E308",
-                    item.at,
-                    f"{item.dest.buffer.text} is loaded, never used",
-                    "tokens: a loaded tile lives until the end of the body that loaded it, or "
-                    "until the next load of the same buffer",
-                    fix=self._dropped(item),
-                )
-            if isinstance(item, Store) and not self._is_written(items[:place], item.source.buffer):
-                self.add(
-                    "E309",
-                    item.at,
-                    f"{item.source.buffer.text} is stored, but not computed in this body",
-                    "tokens: the body that stores a tile also starts it, with an "
-                    "operation that writes the buffer before the store",
-                )
-            if isinstance(item, For):
-                self._tokens(item.body)
-            if isinstance(item, If):
-                self._tokens(item.then)
-                self._tokens(item.orelse)
-
-    def _dropped(self, item: Load) -> tuple[Edit, ...]:
-        if not 1 <= item.at.line <= len(self.source.lines):
-            return ()
-        return (
-            Edit(item.at.line, "pass"),
-            *(Edit(line, None) for line in range(item.at.line + 1, item.at.end_line + 1)),
-        )
-
-    def _is_read(self, items: list[Statement], name: Name) -> bool:
-        for item in items:
-            if isinstance(item, Load) and item.dest.buffer == name:
-                return False
-            if any(name in buffers_read(one) for one in (item, *_inside(item))):
-                return True
-        return False
-
-    def _is_written(self, items: list[Statement], name: Name) -> bool:
-        return any(
-            isinstance(one, Op) and one.dest.buffer == name
-            for item in items
-            for one in (item, *_inside(item))
-        )
-
-
-def is_core_loop(item: For) -> bool:
-    """True for tl.core_range and tl.core_tiles."""
-    return isinstance(item.over, CoreRange) or (
-        isinstance(item.over, Tiles) and item.over.is_per_core
-    )
-
-
-def same_body(block: Block) -> Iterator[Statement]:
-    """Statements of one body: regions are transparent, loops and branches are not."""
-    for item in block:
-        if isinstance(item, Region):
-            yield from same_body(item.body)
-        else:
-            yield item
-
-
-def _inside(item: Statement) -> Iterator[Statement]:
-    match item:
-        case For(body=body) | Region(body=body):
-            yield from flat(body)
-        case If(then=then, orelse=orelse):
-            yield from flat(then)
-            yield from flat(orelse)
-
-
-def flat(block: Block) -> Iterator[Statement]:
-    """All statements inside `block`, in program order."""
-    for item in block:
-        yield item
-        yield from _inside(item)
