@@ -16,10 +16,11 @@ from kernelwright.core.errors import UsageMistake
 from kernelwright.core.fingerprint import Json
 from kernelwright.sandbox.child import Child
 from kernelwright.sandbox.frame import channel_pair
+from kernelwright.sandbox.ground import Ground
 from kernelwright.sandbox.leash import Leash
 from kernelwright.sandbox.limits import Cause, Enforcement, Finished, Limits
 from kernelwright.sandbox.plan import Package, Plan
-from kernelwright.sandbox.proof import Proof
+from kernelwright.sandbox.proof import prove
 from kernelwright.sandbox.readable import default_readable
 from kernelwright.sandbox.spawner import Spawner
 from kernelwright.sandbox.uids import Uids
@@ -149,7 +150,7 @@ class Sandbox:
         with tempfile.TemporaryDirectory(prefix="kernelwright-proof-") as root:
             # Others must be able to get in, or the attempts would fail for want of a way.
             os.chmod(root, 0o755)
-            return Proof(start, self.ability(), Path(root)).rows()
+            return prove(Ground(start, self.ability(), Path(root)))
 
     def _start(self, spawner: Spawner, entry: str, plan: Plan) -> Child:
         package = _package_of(entry)
