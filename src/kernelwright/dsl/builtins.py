@@ -7,103 +7,27 @@ its calls, and `specification` its text; adding an op starts by adding a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from kernelwright.dsl import meanings
 from kernelwright.dsl.nodes import RegionKind
 from kernelwright.dsl.primitive import Builtin, DTypeRule, Keyword, Kind, ShapeRule, Slot
+from kernelwright.dsl.rows import (
+    F32,
+    FLOATS,
+    MOVABLE,
+    NUMBERS,
+    WHOLE,
+    A,
+    S,
+    binary,
+    reduction,
+    scalar,
+    scan,
+    unary,
+)
 from kernelwright.dsl.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
 from kernelwright.dsl.types import DType
-
-F32 = (DType.F32,)
-FLOATS = (DType.F32, DType.F16)
-NUMBERS = (DType.F32, DType.F16, DType.I32, DType.I16)
-WHOLE = (DType.I32, DType.I16)
-MOVABLE = (DType.F32, DType.F16, DType.BF16, DType.I32, DType.I16, DType.I8, DType.U8, DType.BOOL)
-
-A = Slot("a", Kind.BUFFER)
-B = Slot("b", Kind.BUFFER)
-S = Slot("s", Kind.SCALAR)
-
-
-def _unary(
-    name: str,
-    doc: str,
-    meaning: Callable[..., Any],
-    *,
-    ascendc: str = "",
-    dtypes: tuple[DType, ...] = FLOATS,
-    keywords: tuple[Keyword, ...] = (),
-    temporaries: tuple[str, ...] = (),
-) -> Builtin:
-    return Builtin(
-        name, doc, (A,), meaning, dtypes, name, ascendc, keywords=keywords, temporaries=temporaries
-    )
-
-
-def _binary(
-    name: str, doc: str, meaning: Callable[..., Any], ascendc: str, dtypes: tuple[DType, ...]
-) -> Builtin:
-    bcast = Keyword("bcast", "auto", ("auto", "scalar", "brcb", "full"))
-    return Builtin(
-        name, doc, (A, B), meaning, dtypes, name, ascendc, (bcast,), shape=ShapeRule.BROADCAST
-    )
-
-
-def _scalar(
-    name: str,
-    doc: str,
-    meaning: Callable[..., Any],
-    ascendc: str,
-    *,
-    slots: tuple[Slot, ...] = (A, S),
-    dtypes: tuple[DType, ...] = NUMBERS,
-    reads_dest: bool = False,
-    temporaries: tuple[str, ...] = (),
-) -> Builtin:
-    return Builtin(
-        name,
-        doc,
-        slots,
-        meaning,
-        dtypes,
-        name,
-        ascendc,
-        reads_dest=reads_dest,
-        temporaries=temporaries,
-    )
-
-
-def _reduction(name: str, doc: str, meaning: Callable[..., Any], ascendc: str) -> Builtin:
-    return Builtin(
-        name,
-        doc,
-        (A,),
-        meaning,
-        FLOATS,
-        name,
-        ascendc,
-        (Keyword("axis", 1, (0, 1)),),
-        shape=ShapeRule.REDUCE,
-    )
-
-
-def _scan(name: str, doc: str, meaning: Callable[..., Any], ascendc: str) -> Builtin:
-    return Builtin(
-        name,
-        doc,
-        (A, Slot("carry", Kind.CARRY, is_optional=True)),
-        meaning,
-        FLOATS,
-        name,
-        ascendc,
-        (Keyword("axis", -1, (-1, 0, 1)),),
-        temporaries=("_scan",),
-    )
-
 
 _FAST = Keyword("fast", False)
 _IMPL = Keyword("impl", "poly", ("poly", "api"))
@@ -145,26 +69,26 @@ _MOVES = (
         shape=ShapeRule.MOVE,
         region=RegionKind.COPYOUT,
     ),
-    _unary("copy", "d = a.", np.copy, ascendc="DataCopy", dtypes=MOVABLE),
+    unary("copy", "d = a.", np.copy, ascendc="DataCopy", dtypes=MOVABLE),
 )
 
 _UNARY = (
-    _unary("exp", "d = e to the a.", np.exp, ascendc="Exp"),
-    _unary("ln", "d = natural logarithm of a.", np.log, ascendc="Ln"),
-    _unary("abs", "d = |a|.", np.abs, ascendc="Abs"),
-    _unary("neg", "d = -a.", np.negative, ascendc="Muls", dtypes=(*FLOATS, DType.I32)),
-    _unary("relu", "d = max(a, 0).", meanings.relu, ascendc="Relu", dtypes=(*FLOATS, DType.I32)),
-    _unary("floor", "d = a rounded down.", np.floor, ascendc="Floor", temporaries=("_t",)),
-    _unary("ceil", "d = a rounded up.", np.ceil, ascendc="Ceil", temporaries=("_t",)),
-    _unary(
+    unary("exp", "d = e to the a.", np.exp, ascendc="Exp"),
+    unary("ln", "d = natural logarithm of a.", np.log, ascendc="Ln"),
+    unary("abs", "d = |a|.", np.abs, ascendc="Abs"),
+    unary("neg", "d = -a.", np.negative, ascendc="Muls", dtypes=(*FLOATS, DType.I32)),
+    unary("relu", "d = max(a, 0).", meanings.relu, ascendc="Relu", dtypes=(*FLOATS, DType.I32)),
+    unary("floor", "d = a rounded down.", np.floor, ascendc="Floor", temporaries=("_t",)),
+    unary("ceil", "d = a rounded up.", np.ceil, ascendc="Ceil", temporaries=("_t",)),
+    unary(
         "round",
         "d = a rounded to the nearest, ties to even.",
         np.rint,
         ascendc="Round",
         temporaries=("_t",),
     ),
-    _unary("sqrt", "d = square root of a.", np.sqrt, ascendc="Sqrt"),
-    _unary(
+    unary("sqrt", "d = square root of a.", np.sqrt, ascendc="Sqrt"),
+    unary(
         "rsqrt",
         "d = 1 / sqrt(a), precise unless fast=True.",
         meanings.rsqrt,
@@ -172,7 +96,7 @@ _UNARY = (
         keywords=(_FAST,),
         temporaries=("_t",),
     ),
-    _unary(
+    unary(
         "recip",
         "d = 1 / a, precise unless fast=True.",
         meanings.recip,
@@ -180,10 +104,10 @@ _UNARY = (
         keywords=(_FAST,),
         temporaries=("_t",),
     ),
-    _unary(
+    unary(
         "tanh", "d = tanh(a).", np.tanh, ascendc="Tanh", keywords=(_IMPL,), temporaries=("_t", "_u")
     ),
-    _unary(
+    unary(
         "sigmoid",
         "d = 1 / (1 + exp(-a)).",
         meanings.sigmoid,
@@ -191,7 +115,7 @@ _UNARY = (
         keywords=(_IMPL,),
         temporaries=("_t",),
     ),
-    _unary(
+    unary(
         "erf",
         "d = error function of a.",
         meanings.erf,
@@ -200,7 +124,7 @@ _UNARY = (
         keywords=(_IMPL,),
         temporaries=("_x", "_z", "_p"),
     ),
-    _unary(
+    unary(
         "gelu",
         "d = a * Phi(a), the exact form.",
         meanings.gelu,
@@ -209,27 +133,27 @@ _UNARY = (
         keywords=(_IMPL,),
         temporaries=("_x", "_z", "_p", "_e"),
     ),
-    _unary("sin", "d = sin(a).", np.sin, ascendc="Sin", temporaries=("_t", "_u")),
-    _unary("cos", "d = cos(a).", np.cos, ascendc="Cos", temporaries=("_t", "_u")),
-    _unary("bitnot", "d = each bit of a flipped.", meanings.bitnot, ascendc="Not", dtypes=WHOLE),
+    unary("sin", "d = sin(a).", np.sin, ascendc="Sin", temporaries=("_t", "_u")),
+    unary("cos", "d = cos(a).", np.cos, ascendc="Cos", temporaries=("_t", "_u")),
+    unary("bitnot", "d = each bit of a flipped.", meanings.bitnot, ascendc="Not", dtypes=WHOLE),
 )
 
 _BINARY = (
-    _binary("add", "d = a + b.", np.add, "Add", NUMBERS),
-    _binary("sub", "d = a - b.", np.subtract, "Sub", NUMBERS),
-    _binary("mul", "d = a * b.", np.multiply, "Mul", (*FLOATS, DType.I32)),
-    _binary("div", "d = a / b, correctly rounded.", np.divide, "Div", FLOATS),
-    _binary("max", "d = larger of a and b.", np.maximum, "Max", NUMBERS),
-    _binary("min", "d = smaller of a and b.", np.minimum, "Min", NUMBERS),
-    _binary("bitand", "d = bitwise a and b.", np.bitwise_and, "And", WHOLE),
-    _binary("bitor", "d = bitwise a or b.", np.bitwise_or, "Or", WHOLE),
+    binary("add", "d = a + b.", np.add, "Add", NUMBERS),
+    binary("sub", "d = a - b.", np.subtract, "Sub", NUMBERS),
+    binary("mul", "d = a * b.", np.multiply, "Mul", (*FLOATS, DType.I32)),
+    binary("div", "d = a / b, correctly rounded.", np.divide, "Div", FLOATS),
+    binary("max", "d = larger of a and b.", np.maximum, "Max", NUMBERS),
+    binary("min", "d = smaller of a and b.", np.minimum, "Min", NUMBERS),
+    binary("bitand", "d = bitwise a and b.", np.bitwise_and, "And", WHOLE),
+    binary("bitor", "d = bitwise a or b.", np.bitwise_or, "Or", WHOLE),
 )
 
 _SCALAR = (
-    _scalar("adds", "d = a + s.", np.add, "Adds"),
-    _scalar("subs", "d = a - s.", np.subtract, "Adds"),
-    _scalar("muls", "d = a * s.", np.multiply, "Muls", dtypes=(*FLOATS, DType.I32)),
-    _scalar(
+    scalar("adds", "d = a + s.", np.add, "Adds"),
+    scalar("subs", "d = a - s.", np.subtract, "Adds"),
+    scalar("muls", "d = a * s.", np.multiply, "Muls", dtypes=(*FLOATS, DType.I32)),
+    scalar(
         "divs",
         "d = a / s, correctly rounded.",
         np.divide,
@@ -237,10 +161,10 @@ _SCALAR = (
         dtypes=FLOATS,
         temporaries=("_t",),
     ),
-    _scalar("maxs", "d = larger of a and s.", np.maximum, "Maxs"),
-    _scalar("mins", "d = smaller of a and s.", np.minimum, "Mins"),
-    _scalar("rsubs", "d = s - a.", meanings.reversed_subtract, "Adds", slots=(S, A)),
-    _scalar(
+    scalar("maxs", "d = larger of a and s.", np.maximum, "Maxs"),
+    scalar("mins", "d = smaller of a and s.", np.minimum, "Mins"),
+    scalar("rsubs", "d = s - a.", meanings.reversed_subtract, "Adds", slots=(S, A)),
+    scalar(
         "rdivs",
         "d = s / a, correctly rounded.",
         meanings.reversed_divide,
@@ -249,23 +173,23 @@ _SCALAR = (
         dtypes=FLOATS,
         temporaries=("_t",),
     ),
-    _scalar(
+    scalar(
         "clamp",
         "d = min(max(a, lo), hi).",
         meanings.clamp,
         "Mins",
         slots=(A, Slot("lo", Kind.SCALAR), Slot("hi", Kind.SCALAR)),
     ),
-    _scalar(
+    scalar(
         "leaky_relu",
         "d = a where a > 0, s * a elsewhere.",
         meanings.leaky_relu,
         "LeakyRelu",
         dtypes=FLOATS,
     ),
-    _scalar("axpy", "d = d + s * a.", meanings.axpy, "Axpy", dtypes=FLOATS, reads_dest=True),
-    _scalar("shl", "d = a shifted left by s bits.", np.left_shift, "ShiftLeft", dtypes=WHOLE),
-    _scalar(
+    scalar("axpy", "d = d + s * a.", meanings.axpy, "Axpy", dtypes=FLOATS, reads_dest=True),
+    scalar("shl", "d = a shifted left by s bits.", np.left_shift, "ShiftLeft", dtypes=WHOLE),
+    scalar(
         "shr",
         "d = a shifted right by s bits, keeping the sign.",
         np.right_shift,
@@ -361,14 +285,14 @@ _OTHERS = (
         shape=ShapeRule.TRANSPOSE,
         temporaries=("_t",),
     ),
-    _scan(
+    scan(
         "cumsum",
         "d = running sum of a along the axis, started from carry, which becomes the "
         "last running sum.",
         meanings.cumsum,
         "CumSum",
     ),
-    _scan(
+    scan(
         "cumprod",
         "d = running product of a along the axis, started from carry, which becomes "
         "the last running product.",
@@ -378,25 +302,25 @@ _OTHERS = (
 )
 
 _REDUCTIONS = (
-    _reduction(
+    reduction(
         "reduce_sum",
         "Sum along the axis; as a value, the sum of all.",
         meanings.reduce_sum,
         "ReduceSum",
     ),
-    _reduction(
+    reduction(
         "reduce_max",
         "Largest along the axis; as a value, the largest of all.",
         meanings.reduce_max,
         "ReduceMax",
     ),
-    _reduction(
+    reduction(
         "reduce_min",
         "Smallest along the axis; as a value, the smallest of all.",
         meanings.reduce_min,
         "ReduceMin",
     ),
-    _reduction(
+    reduction(
         "reduce_prod",
         "Product along the axis; as a value, the product of all.",
         meanings.reduce_prod,

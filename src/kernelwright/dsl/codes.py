@@ -38,7 +38,8 @@ CODES: dict[str, Code] = {
     ),
     "E101": Code(
         "a size is not known at compile time",
-        "Buffers are allocated before the kernel runs, so their shapes, buf= and unrolled loops are "
+        "Buffers are allocated before the kernel runs, so their shapes, buf= and unrolled loops "
+        "are "
         "made of numbers and tl.const parameters; each of those gets a value from a launch in the "
         "file or from its default.",
         'x_ub = tl.ub(C, "f32")',
@@ -68,7 +69,8 @@ CODES: dict[str, Code] = {
     ),
     "E105": Code(
         "allocation inside a block",
-        "Buffers live for the whole kernel and are allocated at its top level; the compiler overlays "
+        "Buffers live for the whole kernel and are allocated at its top level; the compiler "
+        "overlays "
         "memories whose lives do not meet.",
         'for r in tl.core_range(R):\n    x_ub = tl.ub(TILE, "f32")',
         'x_ub = tl.ub(TILE, "f32")\nfor r in tl.core_range(R):',
@@ -96,7 +98,8 @@ CODES: dict[str, Code] = {
     ),
     "E301": Code(
         "an on-chip memory is too small",
-        "All buffers (buf copies each, rows padded to 32 B) and the compiler's temporaries share one "
+        "All buffers (buf copies each, rows padded to 32 B) and the compiler's temporaries share "
+        "one "
         "core's memory. The message lists them, and the largest tile that fits.",
         'TILE = tl.param("TILE", default=65536)',
         'TILE = tl.param("TILE", default=4096)',
@@ -106,7 +109,8 @@ CODES: dict[str, Code] = {
         "A loaded buffer lives in the input queue, a stored one in the output queue; they are "
         "different memories. Copy between them in tl.compute.",
         "tl.store(y[i:i + n], x_ub)   # x_ub is loaded elsewhere",
-        "with tl.compute():\n    tl.copy(y_ub, x_ub)\nwith tl.copyout():\n    tl.store(y[i:i + n], y_ub)",
+        "with tl.compute():\n    tl.copy(y_ub, x_ub)\nwith tl.copyout():\n"
+        "    tl.store(y[i:i + n], y_ub)",
     ),
     "E303": Code(
         "an access may leave the tensor",
@@ -132,7 +136,8 @@ CODES: dict[str, Code] = {
     ),
     "E306": Code(
         "extents differ",
-        "A buffer has a valid extent, set by the last write to all of it. Operands of an elementwise "
+        "A buffer has a valid extent, set by the last write to all of it. Operands of an "
+        "elementwise "
         "operation have equal extents, or size-1 axes where the operation broadcasts. A slice lies "
         "inside the extent.",
         "tl.add(acc_ub, acc_ub, x_ub)   # acc_ub has TILE elements, x_ub n",
@@ -140,14 +145,16 @@ CODES: dict[str, Code] = {
     ),
     "E307": Code(
         "a loop changes the extent of a buffer that it carries",
-        "A buffer that is read in a loop before it is written there comes from the round before, so "
+        "A buffer that is read in a loop before it is written there comes from the round before, "
+        "so "
         "its extent must be the same at the loop's start and at the end of a round.",
         "tl.max(m_ub, m_ub, x_ub)   # the last tile is shorter",
         "tl.max(m_ub[0:n], m_ub[0:n], x_ub)",
     ),
     "E308": Code(
         "loaded, never used",
-        "A loaded tile occupies a slot of its queue until its last reader, which must be in the body "
+        "A loaded tile occupies a slot of its queue until its last reader, which must be in the "
+        "body "
         "that loaded it.",
         "tl.load(g_ub, g[0:C])   # nothing reads g_ub",
         "",
@@ -157,18 +164,21 @@ CODES: dict[str, Code] = {
         "The body that stores a tile also starts it: it holds an operation that writes the buffer "
         "before the store (loops inside the body may add to it).",
         "with tl.copyout():\n    tl.store(y[i:i + n], y_ub)   # y_ub is written outside the loop",
-        "with tl.compute():\n    tl.copy(y_ub, t_ub)\nwith tl.copyout():\n    tl.store(y[i:i + n], y_ub)",
+        "with tl.compute():\n    tl.copy(y_ub, t_ub)\nwith tl.copyout():\n"
+        "    tl.store(y[i:i + n], y_ub)",
     ),
     "E310": Code(
         "a slice does not start on a 32 B block",
-        "Vector operands start at multiples of 32 B (8 elements of f32, 16 of f16). Shifted windows "
+        "Vector operands start at multiples of 32 B (8 elements of f32, 16 of f16). Shifted "
+        "windows "
         "are loaded again from global memory, which may start anywhere, or picked with tl.strided.",
         "tl.max(y_ub, x_ub[0:n], x_ub[1:n + 1])",
         "tl.load(s_ub, x[c + 1:c + 1 + n])",
     ),
     "E312": Code(
         "a source overlaps the destination",
-        "Vector operations read and write block by block. An elementwise operation may work in place "
+        "Vector operations read and write block by block. An elementwise operation may work in "
+        "place "
         "on exactly the same elements; everything else needs a second buffer.",
         "tl.add(x_ub[8:n + 8], x_ub[0:n], x_ub[0:n])",
         "tl.add(y_ub[8:n + 8], x_ub[0:n], x_ub[0:n])",
@@ -189,14 +199,16 @@ CODES: dict[str, Code] = {
     ),
     "E402": Code(
         "no such operation for this element type",
-        "bf16 has no vector arithmetic, and some operations exist for f32 only. Cast to f32, compute, "
+        "bf16 has no vector arithmetic, and some operations exist for f32 only. Cast to f32, "
+        "compute, "
         "cast back.",
         "tl.exp(y_bf, x_bf)",
         "tl.cast(t_ub, x_bf)\ntl.exp(t_ub, t_ub)\ntl.cast(y_bf, t_ub)",
     ),
     "E403": Code(
         "integers compare for equality only",
-        'The vector unit compares i32 with "eq" alone; cast to f32 where the values are below 2^24.',
+        'The vector unit compares i32 with "eq" alone; cast to f32 where the values are below '
+        "2^24.",
         'tl.cmp(m_ub, i_ub, j_ub, "lt")',
         'tl.cast(a_ub, i_ub)\ntl.cast(b_ub, j_ub)\ntl.cmp(m_ub, a_ub, b_ub, "lt")',
     ),
@@ -216,7 +228,8 @@ CODES: dict[str, Code] = {
     "E501": Code(
         "several cores write the same place",
         "All cores run the same program. A store belongs in a core loop, and its index tells the "
-        "loop's iteration; or it stands under if tl.core_id() == 0, or at a place of the core's own "
+        "loop's iteration; or it stands under if tl.core_id() == 0, or at a place of the core's "
+        "own "
         "such as ws[tl.core_id(), 0:8].",
         "for c, n in tl.tiles(N, TILE):",
         "for c, n in tl.core_tiles(N, TILE):",
@@ -229,14 +242,16 @@ CODES: dict[str, Code] = {
     ),
     "E503": Code(
         "more cores than the device has",
-        "A kernel that syncs is launched on at most tl.num_cores() cores; others would never start, "
+        "A kernel that syncs is launched on at most tl.num_cores() cores; others would never "
+        "start, "
         "and the rest would wait for ever.",
         "k[R](x, y)",
         "k[tl.min(tl.num_cores(), R)](x, y)",
     ),
     "E504": Code(
         "tl.sync_all where not every core passes",
-        "Every core reaches every sync the same number of times, so it stands outside core loops and "
+        "Every core reaches every sync the same number of times, so it stands outside core loops "
+        "and "
         "branches. A core with an empty share reaches it too.",
         "for r in tl.core_range(R):\n    tl.sync_all()",
         "for r in tl.core_range(R):\n    ...\ntl.sync_all()",
@@ -262,7 +277,8 @@ CODES: dict[str, Code] = {
     ),
     "E701": Code(
         "shapes do not agree",
-        "A dimension name is bound by the tensors of a launch; the same name twice has one value, and "
+        "A dimension name is bound by the tensors of a launch; the same name twice has one "
+        "value, and "
         "dimension expressions hold.",
         "softmax(x) with x of shape (4,)",
         "softmax(x.reshape(1, 4))",
