@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NoReturn
 
 from kernelwright.core.execution import Failure
 from kernelwright.core.ports import Module
@@ -41,9 +43,11 @@ class Duel:
     baseline: Module
 
     def hold(self, sets: list[tuple[Tree, ...]]) -> None:
-        """Give both sides the same argument sets."""
-        for module in (self.candidate, self.baseline):
-            failure = module.hold(sets)
+        """Give both sides the same argument sets, at the same time."""
+        with ThreadPoolExecutor(1) as aside:
+            theirs = aside.submit(self.baseline.hold, sets)
+            mine = self.candidate.hold(sets)
+        for module, failure in ((self.baseline, theirs.result()), (self.candidate, mine)):
             if failure is not None:
                 self._fail(module, failure)
 
@@ -52,18 +56,21 @@ class Duel:
         spent = module.tick(index, repeats=repeats, is_cold=is_cold)
         if isinstance(spent, Failure):
             self._fail(module, spent)
-            return 0.0
         return max(spent, LEAST_S) / repeats
 
-    def outputs(self, module: Module) -> Tree:
-        """Return what the last timed call of a module returned."""
-        outputs = module.last_outputs()
-        if isinstance(outputs, Failure):
-            self._fail(module, outputs)
-            return None
-        return outputs
+    def outputs(self) -> tuple[Tree, Tree]:
+        """Return what the last timed call of the candidate, and of the baseline, returned."""
+        with ThreadPoolExecutor(1) as aside:
+            theirs = aside.submit(self.baseline.last_outputs)
+            mine = self.candidate.last_outputs()
+        right = theirs.result()
+        if isinstance(right, Failure):
+            self._fail(self.baseline, right)
+        if isinstance(mine, Failure):
+            self._fail(self.candidate, mine)
+        return mine, right
 
-    def _fail(self, module: Module, failure: Failure) -> None:
+    def _fail(self, module: Module, failure: Failure) -> NoReturn:
         if module is self.baseline:
             raise BaselineFailed(failure.reason)
         raise TimedFailure(failure)

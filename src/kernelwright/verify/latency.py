@@ -52,6 +52,7 @@ class _Measured:
     warm: list[Quad] = field(default_factory=list)
     cold: list[Quad] = field(default_factory=list)
     cold_absent: str = ""
+    noise: dict[str, float] = field(default_factory=dict)
     slack: float = _SLACK
     sets: int = 0
     repeats: int = 1
@@ -124,6 +125,7 @@ class LatencyGate:
             stopwatch.lap("start")
             self._measure(scene, measured)
             refuse_dishonest(measured.warm)
+            measured.noise = {"warm": noise_of(measured.warm)}
             measured.warm = regular(measured.warm)
             ratios = self._ratios(scene, measured)
         latency = latency_of(candidate_calls(measured.warm))
@@ -198,7 +200,8 @@ class LatencyGate:
         for quads, cache in ((measured.warm, "warm"), (measured.cold, "cold")):
             if not quads:
                 continue
-            found, noise = speed(quads), noise_of(quads)
+            found = speed(quads)
+            noise = measured.noise.get(cache) or noise_of(quads)
             figure = Figure(quads, cache=cache, noise=noise, sets=measured.sets)
             judged = refuse_impossible(figure, scene, policy=self._policy, source=self._source)
             measured.roofline.append((f"roofline_{cache}", judged))

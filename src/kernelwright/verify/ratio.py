@@ -106,20 +106,16 @@ def speed(quads: Sequence[Quad]) -> Interval:
 
 
 def noise_of(quads: Sequence[Quad]) -> float:
-    """Return how far from 1 the baseline against itself may come: the A/A noise.
+    """Return the A/A noise: half the interval of the baseline's speed against itself.
 
-    Two neighbouring quads hold four ticks of the baseline in a row; outer against inner is the
-    same ABBA estimate with nothing to find. The quads lie further apart than a pair does, so this
-    errs on the side of more noise.
+    Two neighbouring quads hold four ticks of the baseline; one ratio turned over times the other
+    is the estimate of `Quad.ratio` with nothing to find. Give it all quads, odd ones too: within
+    a quad the number of calls is equal.
     """
-    ratios = []
-    for first, second in zip(quads, quads[1:], strict=False):
-        (b1, b2), (b3, b4) = first.baseline_s, second.baseline_s
-        ratios.append(float(np.sqrt((b1 * b4) / (b2 * b3))))
-    if not ratios:
-        ratios = [quad.baseline_s[0] / quad.baseline_s[1] for quad in quads]
-    found = interval(ratios)
-    return max(abs(found.high - 1.0), abs(1.0 - found.low))
+    own = [quad.baseline_s[0] / quad.baseline_s[1] for quad in quads]
+    ratios = [float(np.sqrt(one / other)) for one, other in zip(own, own[1:], strict=False)]
+    found = interval(ratios or own)
+    return (found.high - found.low) / 2
 
 
 def latency_of(seconds: Sequence[float]) -> Latency:

@@ -194,7 +194,7 @@ class Session:
         self._ticking_s += self._clock() - began
         if rounds.is_checked(calls):
             self._stopwatch.lap("cold" if is_cold else "warm")
-            self._check(duel.outputs(duel.candidate), duel.outputs(duel.baseline))
+            self._check(*duel.outputs())
             self._stopwatch.lap("check")
         return _Pair(spent[False], spent[True], is_fresh)
 
