@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from kernelwright.backends.cpu.build_cache import BuildCache, Library
 from kernelwright.backends.cpu.copy_ceiling import CopyCeilings
 from kernelwright.backends.cpu.declarations import Kernel, kernels_in
 from kernelwright.backends.cpu.export import exported
-from kernelwright.backends.cpu.parts import MODEL, complaint_about, cpp_parts
+from kernelwright.backends.cpu.inline_build import InlineBuilder, runnable
+from kernelwright.backends.cpu.parts import MODEL, complaint_about, cpp_parts, is_inline
 from kernelwright.backends.cpu.profiling import profile_of
 from kernelwright.backends.cpu.screening import screened
 from kernelwright.backends.cpu.seed_knowledge import seed_items
@@ -23,7 +24,7 @@ from kernelwright.backends.cpu.toolchain import BASE_FLAGS, LIBRARY, Toolchain
 from kernelwright.backends.cpu.torch_names import DISPATCHED
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.execution import Build, Failure, Finding
-from kernelwright.core.fingerprint import fingerprint
+from kernelwright.core.fingerprint import Json, fingerprint
 from kernelwright.core.memory_item import MemoryItem
 from kernelwright.core.ports import Module
 from kernelwright.core.profile import Profile
@@ -32,7 +33,7 @@ from kernelwright.core.verdict import Category, Latency
 from kernelwright.sandbox import Limits, Sandbox
 from kernelwright.sandbox.module_client import HOST_ENTRY, ModuleClient, Timeouts
 
-_BUILD_FORMAT = 1
+_BUILD_FORMAT = 2
 
 
 class CpuBackend:
@@ -101,36 +102,57 @@ class CpuBackend:
         wrong = complaint_about(candidate)
         if wrong is not None:
             return wrong
-        started = time.perf_counter()
+        return (
+            self._build_inline(candidate) if is_inline(candidate) else self._build_parts(candidate)
+        )
+
+    def _build_parts(self, candidate: Candidate) -> Build | Failure:
         parts = cpp_parts(candidate)
         kernels = kernels_in(parts)
         complaint = _complaint_about(kernels)
         if complaint is not None:
             return complaint
-        key = fingerprint(
-            [
-                "cpu build",
-                _BUILD_FORMAT,
-                self._toolchain.version(),
-                list(self._toolchain.flags()),
-                [list(part) for part in parts],
-            ],
-            length=32,
-        )
+
+        def compiled() -> Library | Failure:
+            made = self._toolchain.compile(parts)
+            if isinstance(made, Failure):
+                return made
+            return forbidden_symbols(made) or Library({LIBRARY: made.library}, facts_of(made))
+
+        shim = {"kernel_ops.py": shim_source(kernels).encode()}
+        texts = {path: text.encode() for path, text in candidate.parts}
+        return self._finished(candidate, list(parts), {**texts, **shim}, compiled)
+
+    def _build_inline(self, candidate: Candidate) -> Build | Failure:
+        source = candidate.files[MODEL]
+
+        def compiled() -> Library | Failure:
+            made = InlineBuilder(self._sandbox, self._toolchain.path()).build(source)
+            return made if isinstance(made, Failure) else Library(made, (("inline", "yes"),))
+
+        return self._finished(candidate, [(MODEL, source)], runnable(source), compiled)
+
+    def _finished(
+        self,
+        candidate: Candidate,
+        sources: Sequence[tuple[str, str]],
+        texts: Mapping[str, bytes],
+        compiled: Callable[[], Library | Failure],
+    ) -> Build | Failure:
+        """Take the build of these sources from the cache, or make and keep it."""
+        started = time.perf_counter()
+        version, flags = self._toolchain.version(), self._toolchain.flags()
+        content: list[Json] = [list(part) for part in sources]
+        key = fingerprint(["cpu build", _BUILD_FORMAT, version, list(flags), content], length=32)
         known = self._cache.find(key)
-        built = self._built(parts) if known is None else known
+        built = compiled() if known is None else known
         if known is None:
             self._cache.keep(key, built)
         if isinstance(built, Failure):
             return built
-        files = dict(candidate.files)
         return Build(
             candidate=candidate,
-            files=(
-                *((path, text.encode()) for path, text in sorted(files.items())),
-                ("kernel_ops.py", shim_source(kernels).encode()),
-                (LIBRARY, built.content),
-            ),
+            files=tuple(sorted({**texts, **built.files}.items())),
             facts=built.facts,
             toolchain=tuple(self.versions().items()),
             wall_s=0.0 if known is not None else time.perf_counter() - started,
@@ -198,13 +220,6 @@ class CpuBackend:
             child = self._sandbox.start(HOST_ENTRY, workdir=folder, limits=self._limits)
             with ModuleClient(child, timeouts=self._timeouts) as module:
                 yield module
-
-    def _built(self, parts: tuple[tuple[str, str], ...]) -> Library | Failure:
-        compiled = self._toolchain.compile(parts)
-        if isinstance(compiled, Failure):
-            return compiled
-        forbidden = forbidden_symbols(compiled)
-        return forbidden or Library(compiled.library, facts_of(compiled))
 
 
 def _complaint_about(kernels: tuple[Kernel, ...]) -> Failure | None:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +18,9 @@ _LASTING = frozenset({Category.COMPILE_ERROR, Category.HACK})
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A built library and its static facts."""
+    """What a build made, by path, and its static facts."""
 
-    content: bytes
+    files: Mapping[str, bytes]
     facts: tuple[tuple[str, str], ...]
 
 
@@ -41,7 +42,8 @@ class BuildCache:
             if record["failure"] is not None:
                 return Failure(Category(record["failure"]["category"]), record["failure"]["reason"])
             facts = tuple((str(name), str(value)) for name, value in record["facts"])
-            return Library((entry / "kernel.so").read_bytes(), facts)
+            files = {str(path): (entry / name).read_bytes() for path, name in record["files"]}
+            return Library(files, facts)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -53,14 +55,15 @@ class BuildCache:
         with tempfile.TemporaryDirectory(prefix=".new-", dir=self.folder) as name:
             fresh = Path(name) / key
             fresh.mkdir()
-            failure = None
+            record: dict[str, object] = {"failure": None, "facts": [], "files": []}
             if isinstance(built, Failure):
-                failure = {"category": built.category.value, "reason": built.reason}
+                record["failure"] = {"category": built.category.value, "reason": built.reason}
             else:
-                (fresh / "kernel.so").write_bytes(built.content)
-            facts = [] if isinstance(built, Failure) else [list(fact) for fact in built.facts]
-            record = json.dumps({"failure": failure, "facts": facts})
-            (fresh / "build.json").write_text(record, encoding="utf-8")
+                named = [(path, f"file-{i}") for i, path in enumerate(sorted(built.files))]
+                for path, file in named:
+                    (fresh / file).write_bytes(built.files[path])
+                record |= {"facts": [list(fact) for fact in built.facts], "files": named}
+            (fresh / "build.json").write_text(json.dumps(record), encoding="utf-8")
             self._publish(fresh, self.folder / key)
 
     def _publish(self, fresh: Path, entry: Path) -> None:

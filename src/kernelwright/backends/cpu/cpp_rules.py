@@ -7,7 +7,8 @@ that hides a name gains nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -27,7 +28,7 @@ HEADERS = frozenset(
 )
 """Headers that may be included."""
 
-_CALLS = frozenset(
+SYSTEM_CALLS = frozenset(
     (
         "system popen fork vfork clone execl execv execve execvp execlp dlopen dlsym dlmopen open"
         " openat creat fopen freopen fdopen tmpfile mmap mprotect socket connect send recv ptrace"
@@ -37,11 +38,29 @@ _CALLS = frozenset(
         " rename unlink omp_get_wtime PyRun_SimpleString"
     ).split()
 )
+"""Functions of the system that a kernel has no use for."""
+
 _TYPES = re.compile(
     r"\b(?:std\s*::\s*)?(?:j?thread|async|future|promise|ifstream|ofstream|fstream|filebuf"
     r"|filesystem|chrono|random_device|condition_variable|mutex)\b"
 )
 _TORCH = frozenset({"at", "torch", "c10", "py", "pybind11", "cblas", "mkl", "dnnl"})
+_BINDING_HEADERS = re.compile(r"(?:torch|ATen|c10)/[\w/]+\.h")
+_BINDING_NAMES = re.compile(
+    r"(?:Tensor|TensorOptions|empty|empty_like|empty_strided|zeros|zeros_like|full|full_like"
+    r"|k\w+|ScalarType|IntArrayRef|ArrayRef|optional|nullopt|Half|BFloat16|Device|Layout|dtype"
+    r"|device|parallel_for|get_num_threads|vec\w*|MemoryFormat|Scalar|toString|RecordFunction"
+    r"|TensorBase|TensorAccessor|\w*_cast)\b"
+)
+_TENSOR_METHODS = frozenset(
+    (
+        "abs add add_ addmm amax amin argmax argmin baddbmm bmm cat ceil clamp clamp_ conv1d conv2d"
+        " cos cumprod cumsum div div_ dot erf exp exp_ floor gather gelu index_select layer_norm"
+        " linear log log_softmax logsumexp matmul maximum mean minimum mm mul mul_ mv neg norm"
+        " pow prod reciprocal relu relu_ rsqrt scatter sigmoid sigmoid_ sin softmax sort sqrt std"
+        " sub sub_ sum tanh tanh_ topk tril triu var where item"
+    ).split()
+)
 _MAPS = re.compile(r"\b(?:unordered_)?map\s*<[^,;{]*(?:\*|uintptr_t)[^,;{]*,")
 _NULLS = frozenset({"nullptr", "NULL", "0"})
 
@@ -49,16 +68,58 @@ _NULLS = frozenset({"nullptr", "NULL", "0"})
 def screen_cpp(path: str, source: str, parts: Mapping[str, str]) -> tuple[Finding, ...]:
     """Return what the rules find in one C++ part; `parts` are all C++ parts by path."""
     root = parsed(source)
-    found = [
-        *_includes(root, path, parts),
-        *_uses(root, path),
-        *_output_caches(root, path),
-    ]
+    return _sorted(
+        [
+            *_includes(root, path, parts),
+            *_uses(root, path, is_binding=False),
+            *_output_caches(root, path),
+        ]
+    )
+
+
+def screen_binding(path: str, source: str, first_line: int) -> tuple[Finding, ...]:
+    """Return what the rules find in C++ that is bound by `load_inline`, as text in a Python file.
+
+    It may take and allocate tensors, but not compute with them; the operators that it dispatches
+    are traced at run time too. `first_line` is where the text starts.
+    """
+    root = parsed(source)
+    found = _sorted(
+        [
+            *_includes(root, path, {}, is_binding=True),
+            *_uses(root, path, is_binding=True),
+            *_tensor_methods(root, path),
+            *_output_caches(root, path),
+        ]
+    )
+    return tuple(replace(item, line=item.line + first_line - 1) for item in found)
+
+
+def _sorted(found: Sequence[Finding]) -> tuple[Finding, ...]:
     unique = {(item.rule, item.line, item.message): item for item in found}
     return tuple(sorted(unique.values(), key=lambda item: item.line))
 
 
-def _includes(root: Node, path: str, parts: Mapping[str, str]) -> Iterator[Finding]:
+def _tensor_methods(root: Node, path: str) -> Iterator[Finding]:
+    for node in walked(root):
+        if (
+            node.type == "field_expression"
+            and node.parent
+            and node.parent.type == "call_expression"
+        ):
+            field = node.child_by_field_name("field")
+            if field is not None and text_of(field) in _TENSOR_METHODS:
+                yield _finding(
+                    "torch-compute",
+                    path,
+                    node,
+                    f"`.{text_of(field)}(...)` computes in PyTorch: write the loop",
+                )
+
+
+def _includes(
+    root: Node, path: str, parts: Mapping[str, str], *, is_binding: bool = False
+) -> Iterator[Finding]:
     for node in walked(root):
         if node.type != "preproc_include":
             continue
@@ -66,6 +127,7 @@ def _includes(root: Node, path: str, parts: Mapping[str, str]) -> Iterator[Findi
         text = "" if target is None else text_of(target)
         name = text.strip('<>"')
         is_own = text.startswith('"') and any(part.endswith(name) for part in parts)
+        is_own |= is_binding and _BINDING_HEADERS.fullmatch(name) is not None
         if name not in HEADERS and not is_own:
             yield _finding(
                 "include",
@@ -76,25 +138,27 @@ def _includes(root: Node, path: str, parts: Mapping[str, str]) -> Iterator[Findi
             )
 
 
-def _uses(root: Node, path: str) -> Iterator[Finding]:
+def _uses(root: Node, path: str, *, is_binding: bool) -> Iterator[Finding]:
     for node in walked(root):
         if node.type == "call_expression":
             function = node.child_by_field_name("function")
             name = "" if function is None else text_of(function).removeprefix("std::")
-            if name.lstrip(":") in _CALLS:
+            if name.lstrip(":") in SYSTEM_CALLS:
                 yield _finding(
                     "system-call", path, node, f"`{name}` asks the system: a kernel only computes"
                 )
         elif node.type == "qualified_identifier" or node.type == "using_declaration":
-            yield from _qualified(node, path)
+            yield from _qualified(node, path, is_binding=is_binding)
         elif node.type == "linkage_specification":
             yield from _foreign(node, path)
 
 
-def _qualified(node: Node, path: str) -> Iterator[Finding]:
+def _qualified(node: Node, path: str, *, is_binding: bool) -> Iterator[Finding]:
     text = text_of(node)
     scope = text.removeprefix("using namespace ").removeprefix("using ").lstrip(":").split("::")[0]
-    if scope.strip(" ;") in _TORCH:
+    member = text.rpartition("::")[2]
+    is_allowed = is_binding and _BINDING_NAMES.match(member) is not None
+    if scope.strip(" ;") in _TORCH and not is_allowed:
         yield _finding(
             "library", path, node, f"`{text[:60]}`: write the computation, do not call a library"
         )

@@ -9,7 +9,9 @@ _START = re.compile(
     r"^(?P<place>[^\s:]+:\d+(?::\d+)?): (?P<level>fatal error|error|warning|note): ", re.MULTILINE
 )
 _CONTEXT = re.compile(r"^(In file included from .*|\s+from .*|.*: In [\w ]*function .*:)\n?", re.M)
-_SUMMARY = re.compile(r"^(compilation terminated\.|\d+ errors? generated\.)\n?", re.MULTILINE)
+_SUMMARY = re.compile(
+    r"^(compilation terminated\.|\d+ errors? generated\.|ninja: build stopped: .*)\n?", re.MULTILINE
+)
 _TEMPORARY = re.compile(r"(?:[\w./-]*/)?cc\w{6}\.o:?")
 _FOLDERS = re.compile(r"/(?:[\w.+-]+/)+(?=[\w.+-]+\.(?:cpp|h|hpp|so|o)\b)")
 

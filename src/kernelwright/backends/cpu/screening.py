@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from kernelwright.backends.cpu.cpp_rules import screen_cpp
+from kernelwright.backends.cpu.cpp_rules import screen_binding, screen_cpp
 from kernelwright.backends.cpu.declarations import kernels_in
 from kernelwright.backends.cpu.flow_statements import follow_forward
 from kernelwright.backends.cpu.flow_values import PLAIN, FileFacts, Flow, Kind, Report, Value
@@ -41,8 +41,21 @@ def screened(candidate: Candidate, task: Task) -> tuple[Finding, ...]:
         report.add("format:no-model", tree, f"{path} defines no class {CLASS}")
     else:
         _follow(facts, candidate, task, report)
+    bound = _bound_texts(tree) if is_inline(candidate) else ()
+    in_text = tuple(f for text, line in bound for f in screen_binding(path, text, line))
     in_cpp = tuple(finding for part in parts for finding in screen_cpp(*part, dict(parts)))
-    return (*sorted(report.findings, key=lambda finding: finding.line), *in_cpp)
+    return (*sorted(report.findings, key=lambda finding: finding.line), *in_text, *in_cpp)
+
+
+def _bound_texts(tree: ast.Module) -> tuple[tuple[str, int], ...]:
+    """Return the long texts of a `load_inline` file that look like C++, with their first lines."""
+    return tuple(
+        (node.value, node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and ("{" in node.value or "#include" in node.value)
+    )
 
 
 def _follow(facts: FileFacts, candidate: Candidate, task: Task, report: Report) -> None:

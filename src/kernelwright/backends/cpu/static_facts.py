@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from kernelwright.backends.cpu.cpp_rules import SYSTEM_CALLS
 from kernelwright.backends.cpu.toolchain import Compiled
 from kernelwright.core.execution import Failure
 from kernelwright.core.verdict import Category
@@ -49,6 +50,18 @@ def forbidden_symbols(compiled: Compiled) -> Failure | None:
         Category.HACK,
         f"the library calls {', '.join(named[:8])}: a kernel may use the mathematics, memory and"
         " OpenMP functions of the standard library only; remove the call",
+    )
+
+
+def inline_symbols(symbols: str) -> Failure | None:
+    """Return a failure if a library that links PyTorch also asks the system for more."""
+    named = sorted(set(_undefined(symbols)) & SYSTEM_CALLS)
+    named += sorted({name for name in _undefined(symbols) if name.startswith(("cblas_", "mkl_"))})
+    if not named:
+        return None
+    return Failure(
+        Category.HACK,
+        f"the library calls {', '.join(named[:8])}: a kernel only computes; remove the call",
     )
 
 
