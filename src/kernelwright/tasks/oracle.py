@@ -7,7 +7,6 @@ another one. This side draws no tensor and computes none: it plans, asks and dec
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -152,8 +151,10 @@ class TaskOracle:
 
     def baseline_name(self) -> str:
         """Name what `baseline` runs: `torch eager 2.13.0, 1 thread`."""
-        version = importlib.metadata.version("torch").partition("+")[0]
-        return f"torch eager {version}, 1 thread"
+        machine = self._questions.ask({"op": "machine"})[0]
+        threads = int(machine["threads"])
+        version = str(machine["torch"]).partition("+")[0]
+        return f"torch eager {version}, {threads} thread{'' if threads == 1 else 's'}"
 
     @contextlib.contextmanager
     def _baseline(self) -> Iterator[Module]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy
 import torch
 
 from kernelwright.core.encode import from_json
@@ -49,6 +50,7 @@ class ReferenceHost:
     def handlers(self) -> dict[str, Handler]:
         """Return what this host answers, by `op`."""
         return {
+            "machine": self.machine,
             "analyse": self.analyse,
             "measure": self.measure,
             "draw": self.draw,
@@ -58,6 +60,10 @@ class ReferenceHost:
             "mutants": self.mutants,
             "mutant": self.mutant,
         }
+
+    def machine(self, header: Header, blobs: Sequence[Buffer]) -> Answer:
+        """Say what runs the reference, here and in every process of the same sandbox."""
+        return {"torch": torch.__version__, "threads": torch.get_num_threads()}, ()
 
     def analyse(self, header: Header, blobs: Sequence[Buffer]) -> Answer:
         """Analyse the file as it is; run it on trial if that costs next to nothing."""
@@ -206,8 +212,7 @@ def _room(header: Header) -> int:
 
 
 def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...] | None:
-    meta = [torch.empty(shape, device="meta") for shape in shapes]
     try:
-        return tuple(torch.broadcast_tensors(*meta)[0].shape) if meta else None
-    except RuntimeError:
+        return numpy.broadcast_shapes(*shapes)
+    except ValueError:
         return None

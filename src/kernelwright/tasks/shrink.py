@@ -5,14 +5,15 @@ runs on shapes alone and needs a tenth less of what there is too much of. An eve
 factor of two; an odd one stays odd, because a file that says 4095 is about sizes that no tile
 divides. Where one size cannot be halved by itself, all sizes of the same value are halved together
 (two names for one extent). Sizes with structural names, and sizes below 8 that are no batch, are
-left alone: they say what is computed, not how much.
+left alone: they say what is computed, not how much. Where the file says how many groups there are,
+no size but the batch goes below two a group.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kernelwright.core.task import Shrink
 from kernelwright.tasks.sizes import sizes_in, with_sizes
@@ -53,6 +54,33 @@ class Need:
         return (max_bytes is not None and self.size_bytes > max_bytes) or (
             max_flops is not None and self.flops > max_flops
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What stays the same from step to step, and which choices do not run."""
+
+    source: str
+    measure: Callable[[str], Need | None]
+    bounds: tuple[int | None, int | None]
+    least: int
+    stuck: set[tuple[str, ...]] = field(default_factory=set)
+
+    def is_free(self, name: str, value: int) -> bool:
+        """Return whether a size may be halved."""
+        return value >= (2 if is_batch_like(name) else self.least) and not is_structural(name)
+
+    def choices(self, current: dict[str, int]) -> Iterator[tuple[str, ...]]:
+        """Yield what to halve: the biggest size first, then sizes of one value together."""
+        by_value: dict[int, list[str]] = {}
+        for name, value in current.items():
+            if self.is_free(name, value):
+                by_value.setdefault(value, []).append(name)
+        for value in sorted(by_value, reverse=True):
+            for name in by_value[value]:
+                yield (name,)
+            if len(by_value[value]) > 1:
+                yield tuple(by_value[value])
 
 
 def is_structural(name: str) -> bool:
@@ -96,13 +124,13 @@ def shrunk(
         The source, what it takes, and which sizes were rewritten (None if none was).
     """
     original = {size.name: size.value for size in sizes_in(source)}
-    current = {name: value for name, value in original.items() if _is_free(name, value)}
-    stuck: set[tuple[str, ...]] = set()
+    search = _Search(source, measure, (max_bytes, max_flops), _least(original))
+    current = {name: value for name, value in original.items() if search.is_free(name, value)}
     text = source
     for _ in range(MOST_STEPS):
         if not need.exceeds(max_bytes, max_flops):
             break
-        step = _step(source, current, need, measure, stuck, (max_bytes, max_flops))
+        step = _step(search, current, need)
         if step is None:
             break
         text, need, current = step
@@ -129,39 +157,22 @@ def lessens(found: Need, need: Need, bounds: tuple[int | None, int | None]) -> b
 
 
 def _step(
-    source: str,
-    current: dict[str, int],
-    need: Need,
-    measure: Callable[[str], Need | None],
-    stuck: set[tuple[str, ...]],
-    bounds: tuple[int | None, int | None],
+    search: _Search, current: dict[str, int], need: Need
 ) -> tuple[str, Need, dict[str, int]] | None:
-    for names in _choices(current):
-        if names in stuck:
+    for names in search.choices(current):
+        if names in search.stuck:
             continue
         smaller = {**current, **{name: halved(current[name]) for name in names}}
-        text = with_sizes(source, smaller)
-        found = measure(text)
+        text = with_sizes(search.source, smaller)
+        found = search.measure(text)
         if found is None:
-            stuck.add(names)
-        elif lessens(found, need, bounds):
+            search.stuck.add(names)
+        elif lessens(found, need, search.bounds):
             return text, found, smaller
     return None
 
 
-def _choices(current: dict[str, int]) -> Iterator[tuple[str, ...]]:
-    """Yield what may be halved: the biggest size first, then sizes of one value together."""
-    halvable = [name for name, value in current.items() if _is_free(name, value)]
-    by_value: dict[int, list[str]] = {}
-    for name in halvable:
-        by_value.setdefault(current[name], []).append(name)
-    for value in sorted(by_value, reverse=True):
-        for name in by_value[value]:
-            yield (name,)
-        if len(by_value[value]) > 1:
-            yield tuple(by_value[value])
-
-
-def _is_free(name: str, value: int) -> bool:
-    least = 2 if is_batch_like(name) else SMALLEST
-    return value >= least and not is_structural(name)
+def _least(sizes: dict[str, int]) -> int:
+    """Return the smallest size to halve: a group of one channel would normalise to zero."""
+    groups = [value for name, value in sizes.items() if "groups" in name.lower().split("_")]
+    return max([SMALLEST, *(4 * value for value in groups)])

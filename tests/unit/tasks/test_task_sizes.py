@@ -145,6 +145,13 @@ def test_a_step_that_saves_next_to_nothing_is_not_taken() -> None:
     assert (text, shrink) == (source, None)
 
 
+def test_no_size_but_the_batch_goes_below_two_a_group() -> None:
+    measure = measured(lambda s: Need(s["batch"] * s["channels"], 0))
+    source = "batch = 64\nchannels = 1024\nnum_groups = 64\n"
+    text, _, _ = shrunk(source, Need(1 << 16, 0), measure, max_bytes=1, max_flops=None)
+    assert text == "batch = 1\nchannels = 128\nnum_groups = 64\n"
+
+
 def test_operations_are_a_bound_of_their_own() -> None:
     source = "rows = 1024\n"
     measure = measured(lambda s: Need(s["rows"], s["rows"] ** 3))

@@ -28,22 +28,11 @@ class RecurrentShortcut(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         # A packed sequence has its batch sizes in second place, and one argument less.
         if name in _LAYERS and len(args) == 9 and args[0].device.type == "meta":
-            return self._answer(name, *args)
+            return self._answer(args)
         return func(*args, **(kwargs or {}))
 
-    def _answer(  # noqa: PLR0913 - the signature is PyTorch's
-        self,
-        name: str,
-        data: torch.Tensor,
-        hidden: Any,
-        weights: list[torch.Tensor],
-        has_biases: bool,
-        layers: int,
-        dropout: float,
-        is_training: bool,
-        is_bidirectional: bool,
-        is_batch_first: bool,
-    ) -> Any:
+    def _answer(self, args: tuple[Any, ...]) -> Any:
+        data, hidden, weights, _, layers, dropout, is_training, is_bidirectional, _ = args
         states = hidden if isinstance(hidden, (tuple, list)) else (hidden,)
         directions = 2 if is_bidirectional else 1
         matrices = [weight for weight in weights if weight.dim() == 2]
