@@ -199,14 +199,11 @@ class StatementParser:
         names = self._targets(node, 2 if name in ("core_tiles", "tiles") else 1, name)
         over = self._iteration(call, name, names)
         symbols = self.calls.scope.symbols
-        hidden = {item: symbols.get(item) for item in names}
         for item in names:
             symbols[item] = ScalarSymbol(RefKind.LOOP, DType.I64)
         body = self.block(node.body)
-        for item, old in hidden.items():
+        for item in names:
             del symbols[item]
-            if old is not None:
-                symbols[item] = old
         at = self.calls.at(node.target)
         head = self.calls.at(node.iter)
         return For(
@@ -225,10 +222,7 @@ class StatementParser:
                 why="loops: for i, n in tl.tiles(N, TILE): n is the length of the tile at i",
             )
         for item in names:
-            old = self.calls.scope.symbols.get(item)
-            if old is not None and not (
-                isinstance(old, ScalarSymbol) and old.kind is RefKind.LOCAL
-            ):
+            if item in self.calls.scope.symbols:
                 raise self.calls.reject(
                     "E104",
                     node.target,
