@@ -22,9 +22,6 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from kernelwright.core.fingerprint import Json
 from kernelwright.sandbox.channel import Channel
 
-WARM = ("torch", "torch.fx.experimental.proxy_tensor", "torch.fx.experimental.symbolic_shapes")
-"""What a warm child should have imported for a trace to start in milliseconds."""
-
 
 class Untraceable(Exception):
     """The reference cannot be traced; the message is one line for people."""
