@@ -98,11 +98,17 @@ class _MutantTrial:
     killed: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     names: dict[str, None] = field(default_factory=dict)
+    judged: int = 0
 
     @property
     def is_over(self) -> bool:
-        """Whether every mutant that applies is dead."""
-        return bool(self.names) and not self.alive
+        """Whether every mutant that applies is dead.
+
+        What does not apply to the first workload gets a second one, and no more: most tasks lack
+        some mutant altogether.
+        """
+        is_sure = self.judged > 1 or not self.absent
+        return bool(self.names) and not self.alive and is_sure
 
     def judge(self, workload: Workload) -> bool:
         """Judge the mutants on a workload; return whether one died here."""
@@ -131,6 +137,7 @@ class _MutantTrial:
 
     def _judge(self, workload: Workload, expected: Expected) -> bool:
         has_killed = False
+        self.judged += 1
         for mutant in self.oracle.mutants(workload):
             has_killed |= self._judge_one(mutant, workload, expected)
         return has_killed

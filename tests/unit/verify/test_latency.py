@@ -14,6 +14,7 @@ from kernelwright.core.execution import Call, Failure
 from kernelwright.core.tensor import Tree
 from kernelwright.core.verdict import Category, Feasible, GateName, Infeasible, Verdict
 from kernelwright.verify.policy import Policy
+from kernelwright.verify.timing import TimingPlan
 from kernelwright.verify.verifier import standard_verifier
 from unit.verify.small_task import (
     Array,
@@ -27,6 +28,7 @@ from unit.verify.small_task import (
 
 CANDIDATE = Candidate.of("small", {"kernel.cpp": ""})
 LARGE = (256, 512)
+SHORT = TimingPlan(tick_s=20e-6, max_quads=12)
 
 
 def verdict_on(
@@ -38,12 +40,13 @@ def verdict_on(
     oracle: SmallOracle | None = None,
     seed: int = 5,
     hold_s: float = 0.0,
+    plan: TimingPlan | None = None,
 ) -> Verdict:
     clock = Clock()
     known = oracle or SmallOracle(clock, shape=shape, baseline_s=baseline_s)
     known.clock = clock
     backend = SmallBackend(kernel, clock, ceiling_gbps=ceiling_gbps, hold_s=hold_s)
-    verifier = standard_verifier(backend, known, source=random.Random(seed), clock=clock)
+    verifier = standard_verifier(backend, known, plan=plan, source=random.Random(seed), clock=clock)
     return verifier.verify(CANDIDATE)
 
 
@@ -139,18 +142,20 @@ def test_calls_of_a_batch_that_skip_the_work_are_found_out() -> None:
 
 def test_a_time_below_what_moving_the_bytes_takes_is_refused() -> None:
     # 256 x 512 float32 in and out are 1 MiB: at 20 GB/s a copy takes 52 us.
-    reason = rejected(verdict_on(Kernel(call_s=5e-6), shape=LARGE), Category.IMPLAUSIBLE_LATENCY)
+    reason = rejected(
+        verdict_on(Kernel(call_s=5e-6), shape=LARGE, plan=SHORT), Category.IMPLAUSIBLE_LATENCY
+    )
     assert "us a call (warm cache) is not possible" in reason
     assert "copy ceiling 20.0 GB/s" in reason
     assert "1050624 bytes" in reason
 
 
 def test_a_time_near_the_copy_ceiling_is_believed() -> None:
-    assert isinstance(verdict_on(Kernel(call_s=40e-6), shape=LARGE), Feasible)
+    assert isinstance(verdict_on(Kernel(call_s=40e-6), shape=LARGE, plan=SHORT), Feasible)
 
 
 def test_a_baseline_that_beats_the_measured_ceiling_raises_it() -> None:
-    verdict = verdict_on(Kernel(call_s=5e-6), shape=LARGE, baseline_s=6e-6)
+    verdict = verdict_on(Kernel(call_s=5e-6), shape=LARGE, plan=SHORT, baseline_s=6e-6)
     assert isinstance(verdict, Feasible)
 
 
