@@ -20,6 +20,7 @@ from kernelwright.sandbox.channel import Channel
 
 _PTRACE_SEIZE, _PTRACE_DETACH = 0x4206, 17
 _BURST_EXTRA = 200
+_READ_SEARCH = 1 << 2
 _FIRST_FREE_FD = 4
 
 
@@ -214,9 +215,11 @@ def _privileges(request: Mapping[str, Json]) -> str:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.capget(header, data)
     bound = libc.prctl(39, 0, 0, 0, 0)  # PR_GET_NO_NEW_PRIVS
-    held = [hex(word) for word in data if word]
+    held = data[0] | data[1] | data[2] | data[3] | data[4] | data[5]
+    if held == _READ_SEARCH:
+        return "it may read what is closed to others, as this Python or a handed-over file is"
     if held or bound != 1 or os.geteuid() == 0:
-        return f"uid {os.geteuid()}, capabilities {held}, no_new_privs {bound}"
+        return f"uid {os.geteuid()}, capabilities {held:#x}, no_new_privs {bound}"
     return "stopped: no capability, and none to be gained"
 
 

@@ -34,13 +34,22 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 """Device files that a child may read and write."""
 
 
+def package_folder() -> str:
+    """Return the folder of this package, wherever it is used from."""
+    return str(Path(kernelwright.__file__).absolute().parent)
+
+
+def site_folders() -> list[str]:
+    """Return the folders of installed packages on our path, the user's own among them."""
+    found = [os.path.abspath(p) for p in sys.path if "site-packages" in p and os.path.isdir(p)]
+    return list(dict.fromkeys(found))
+
+
 @cache
 def default_readable() -> tuple[str, ...]:
     """Return the absolute paths that exist here and that every child may read and execute."""
-    sites = [p for p in sys.path if "site-packages" in p]
     prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
-    package = str(Path(kernelwright.__file__).absolute().parent)
-    paths = [*_SYSTEM, *prefixes, *sites, *site.getsitepackages(), package]
+    paths = [*_SYSTEM, *prefixes, *site_folders(), *site.getsitepackages(), package_folder()]
     # A prefix of "/" would allow everything; the system's folders are listed already.
     kept = [path for path in dict.fromkeys(paths) if path != "/" and os.path.exists(path)]
     return tuple(path for path in kept if not _is_inside_another(path, kept))

@@ -13,22 +13,28 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
-import kernelwright
 from kernelwright.core.errors import SandboxUnavailable
 from kernelwright.core.fingerprint import Json
 from kernelwright.sandbox.frame import FrameEnd, FrameError, FrameLate, receive_frame, send_frame
 from kernelwright.sandbox.leash import Leash
+from kernelwright.sandbox.readable import package_folder, site_folders
 from kernelwright.sandbox.uids import first_uid
 
 _READY_S = 180.0
 _START_S = 60.0
-_BOOT = (
-    "import json, sys; _, fd, extra, options = sys.argv;"
-    " sys.path.extend(p for p in json.loads(extra) if p not in sys.path);"
-    " from kernelwright.sandbox.zygote import main; main(int(fd), json.loads(options))"
-)
+# Loads this very package from its file, also where a search would find another copy first.
+_BOOT = """
+import importlib.util, json, sys
+_, fd, package, extra, options = sys.argv
+sys.path.extend(path for path in json.loads(extra) if path not in sys.path)
+spec = importlib.util.spec_from_file_location(
+    "kernelwright", package + "/__init__.py", submodule_search_locations=[package])
+sys.modules["kernelwright"] = module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+from kernelwright.sandbox.zygote import main
+main(int(fd), json.loads(options))
+"""
 _FIX = "run `kernelwright doctor`; is torch importable, and is there enough memory?"
 
 
@@ -141,7 +147,7 @@ class Spawner:
         ours, theirs = socket.socketpair()
         with theirs:
             argv = [sys.executable, "-I", "-B", "-c", _BOOT, str(theirs.fileno())]
-            argv += [json.dumps(import_path()), json.dumps(self._options)]
+            argv += [package_folder(), json.dumps(site_folders()), json.dumps(self._options)]
             self._process = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
@@ -197,17 +203,6 @@ class Spawner:
         start = max(0, size - 2000)
         text = os.pread(self._log.fileno(), 2000, start).decode(errors="replace").strip()
         return text or "it said nothing"
-
-
-def import_path() -> list[str]:
-    """Return the folders that an isolated interpreter must add to find this package and its own.
-
-    An isolated interpreter finds its prefix by itself; what it does not find is the user's
-    site-packages and a package that is used from its source folder.
-    """
-    package_root = str(Path(kernelwright.__file__).absolute().parent.parent)
-    found = [p for p in sys.path if "site-packages" in p and os.path.isdir(p)]
-    return [*found, package_root]
 
 
 def zygote_env(threads: int) -> dict[str, str]:

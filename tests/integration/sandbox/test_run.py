@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import kernelwright
 from kernelwright.core.errors import SandboxUnavailable, UsageMistake
 from kernelwright.sandbox import Cause, Finished, Limits, Sandbox
 
@@ -148,6 +151,34 @@ def test_a_file_that_only_the_owner_may_read_can_be_made_readable(
     secret.chmod(0o600)
     shown = cold.run(["cat", str(secret)], workdir=workdir, limits=Limits(), readable=[secret])
     assert shown.stdout == b"shared on purpose"
+
+
+def test_children_run_the_very_package_that_started_them_even_from_a_closed_folder(
+    tmp_path: Path,
+) -> None:
+    source, workdir = Path(kernelwright.__file__).parent, tmp_path / "work"
+    workdir.mkdir()
+    copied = tmp_path / "closed" / "kernelwright"
+    for part in ("core", "sandbox"):
+        shutil.copytree(source / part, copied / part)
+    shutil.copy(source / "__init__.py", copied)
+    subprocess.run(["chmod", "-R", "go-rwx", str(copied.parent)], check=True)
+    code = (
+        "import sys; from pathlib import Path; sys.path.append(sys.argv[1])\n"
+        "from kernelwright.sandbox import Limits, Sandbox\n"
+        "with Sandbox(warm=()) as sandbox, sandbox.start(\n"
+        "    'sandbox_guests:shell', workdir=Path(sys.argv[2]), limits=Limits()) as child:\n"
+        "    code = 'import kernelwright; answer = kernelwright.__file__'\n"
+        "    sys.stdout.write(child.call({'code': code}, timeout_s=20.0)[0]['answer'])\n"
+    )
+    done = subprocess.run(
+        [PYTHON, "-c", code, str(Path(__file__).parent), str(workdir)],
+        env={**os.environ, "PYTHONPATH": str(copied.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == str(copied / "__init__.py")
 
 
 def test_a_link_in_the_work_folder_leads_nowhere(cold: Sandbox, tmp_path: Path) -> None:
