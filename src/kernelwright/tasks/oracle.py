@@ -159,7 +159,7 @@ class TaskOracle:
     @contextlib.contextmanager
     def _baseline(self) -> Iterator[Module]:
         with tempfile.TemporaryDirectory(prefix="baseline-") as folder:
-            (Path(folder) / FILE).write_text(self._task.source)
+            (Path(folder) / FILE).write_text(self._task.source, encoding="utf-8")
             child = self._sandbox.start(
                 HOST_ENTRY, workdir=Path(folder), limits=long_lived(self._memory_bytes)
             )

@@ -56,7 +56,7 @@ class ReferenceProcess:
     def __init__(self, source: str, *, sandbox: Sandbox, memory_bytes: int) -> None:
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="task-")))
-            (folder / FILE).write_text(source)
+            (folder / FILE).write_text(source, encoding="utf-8")
             self._child: Child = stack.enter_context(
                 sandbox.start(ENTRY, workdir=folder, limits=long_lived(memory_bytes))
             )

@@ -99,8 +99,7 @@ def halved(value: int) -> int:
 
 def is_batch_like(name: str) -> bool:
     """Return whether a size's name says that rows are independent along it."""
-    stem = name.partition("[")[0].lower()
-    return stem in _BATCH_LIKE or name.endswith("[0]")
+    return name.lower() in _BATCH_LIKE
 
 
 def shrunk(

@@ -49,7 +49,7 @@ class Reference:
     def _imported(self, sizes: tuple[tuple[str, int], ...]) -> dict[str, Any]:
         if not sizes:
             return _checked(import_file(self.folder / self.file, "task"))
-        text = with_sizes((self.folder / self.file).read_text(), dict(sizes))
+        text = with_sizes((self.folder / self.file).read_text(encoding="utf-8"), dict(sizes))
         return _checked(_import_text(self.folder, text, f"task_{len(self._namespaces)}"))
 
     def blamed(self, doing: str) -> Any:
@@ -106,7 +106,7 @@ def _checked(namespace: dict[str, Any]) -> dict[str, Any]:
 
 def _import_text(folder: Path, text: str, name: str) -> dict[str, Any]:
     path = folder / f"{name}.py"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return import_file(path, name)
 
 
