@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,8 @@ def test_a_description_holds_every_fact_of_a_task() -> None:
 
 def test_memory_is_spelled_for_people() -> None:
     assert [spelled(n) for n in (12, 1536, 6 << 30)] == ["12 B", "1.5 KiB", "6.0 GiB"]
+
+
+def test_the_trusted_process_never_imports_torch() -> None:
+    code = "import sys, kernelwright.tasks; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
