@@ -19,6 +19,7 @@ from kernelwright.dsl.check.operand import (
     write_view,
 )
 from kernelwright.dsl.check.overlap import check_overlap
+from kernelwright.dsl.check.state import LOST
 from kernelwright.dsl.nodes import Op, Operand, View
 from kernelwright.dsl.primitive import Builtin, Kind, ShapeRule
 from kernelwright.dsl.prove.polynomial import Polynomial, number_polynomial
@@ -34,6 +35,9 @@ def checked_op(context: Context, node: Op) -> Op:
         Rejected: with the code of the rule it breaks.
     """
     row = BUILTINS[node.name]
+    for operand in node.operands:
+        if isinstance(operand, View) and context.point.buffers[operand.buffer] is LOST:
+            raise context.reject("", node.at, "an earlier error explains it")
     check_dtypes(context, node, row)
     operands: list[Operand] = []
     sizes: list[Sizes] = []

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from kernelwright.dsl.nodes import (
     Buffer,
     ConstParam,
+    Expr,
     Literal,
     RefKind,
     ScalarParam,
@@ -18,10 +19,15 @@ from kernelwright.dsl.types import DType
 
 @dataclass(frozen=True, slots=True)
 class ScalarSymbol:
-    """A name that stands for a scalar."""
+    """A name that stands for a scalar.
+
+    Attributes:
+        first: For a scalar of the body, the value it was first given.
+    """
 
     kind: RefKind
     type: DType
+    first: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

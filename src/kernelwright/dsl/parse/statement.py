@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from kernelwright.dsl.diagnostics import Diagnostic, Rejected
+from kernelwright.dsl.diagnostics import Diagnostic, Edit, Rejected
 from kernelwright.dsl.nodes import (
     Assign,
     Binary,
     Block,
     CoreRange,
+    Expr,
     For,
     If,
     Iteration,
@@ -144,7 +145,7 @@ class StatementParser:
         symbols = self.calls.scope.symbols
         old = symbols.get(target.id)
         if old is None or target.id in self.calls.scope.lost:
-            symbols[target.id] = ScalarSymbol(RefKind.LOCAL, kind)
+            symbols[target.id] = ScalarSymbol(RefKind.LOCAL, kind, assign.value)
             self.calls.scope.lost.discard(target.id)
             return assign
         if not isinstance(old, ScalarSymbol) or old.kind is not RefKind.LOCAL:
@@ -162,6 +163,7 @@ class StatementParser:
                 f"{target.id} changes type",
                 numbers=f"{old.type} before, {kind} here",
                 why="a scalar keeps one type throughout the kernel; start it as 0.0 for a float",
+                fix=self._as_float(old.first),
             )
         if old.type is not kind:
             value = assign.value
@@ -172,6 +174,12 @@ class StatementParser:
             )
             return Assign(assign.name, wide, assign.at)
         return assign
+
+    def _as_float(self, first: Expr | None) -> tuple[Edit, ...]:
+        """The first value of a scalar written as a float, where it is a number."""
+        if not isinstance(first, Literal) or first.type is not DType.I64:
+            return ()
+        return self.calls.source.replace(first.at, repr(float(first.value)))
 
     # --- control flow ----------------------------------------------------------------------------
 
