@@ -6,6 +6,7 @@ embeddings go in its place through `Embed` (`docs/memory.md` says what was measu
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections import Counter
@@ -21,7 +22,7 @@ Embed: TypeAlias = Callable[[str], Vector]
 """From a text to a vector of length 1, or of zeros where there is nothing to go by."""
 
 DIMENSIONS = 384
-LONGEST_TEXT = 8000
+LONGEST_TEXT = 4000
 """Characters that are looked at; what a kernel is about stands at its beginning."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -37,22 +38,25 @@ def hashed(text: str) -> Vector:
 @lru_cache(maxsize=16384)
 def _hashed(text: str) -> Vector:
     vector = np.zeros(DIMENSIONS, dtype=np.float64)
-    for word, count in sorted(Counter(_words(text)).items()):
+    for word, count in sorted(_words(text).items()):
         digest = zlib.crc32(word.encode())
         # One bit is the sign: words that share a place cancel as often as they add up.
         sign = 1.0 if digest & 1 else -1.0
-        vector[(digest >> 1) % DIMENSIONS] += sign * (1.0 + np.log(count))
+        vector[(digest >> 1) % DIMENSIONS] += sign * (1.0 + math.log(count))
     length = np.linalg.norm(vector)
     unit = (vector / length if length else vector).astype(np.float32)
     unit.setflags(write=False)
     return unit
 
 
-def _words(text: str) -> list[str]:
-    words: list[str] = []
-    for identifier in _IDENTIFIER.findall(text):
+def _words(text: str) -> Counter[str]:
+    words: Counter[str] = Counter()
+    # Code repeats its identifiers: each is taken apart once.
+    for identifier, count in Counter(_IDENTIFIER.findall(text)).items():
         parts = [part.lower() for part in _PART.findall(identifier)]
-        words.extend(part for part in parts if len(part) > 1)
+        for part in parts:
+            if len(part) > 1:
+                words[part] += count
         if len(parts) > 1:
-            words.append(identifier.lower())
+            words[identifier.lower()] += count
     return words

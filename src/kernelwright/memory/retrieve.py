@@ -67,15 +67,15 @@ def context_for(
 ) -> tuple[MemoryItem, ...]:
     """Return the items to show a generator, each at most once; pure but for drawing from `rng`."""
     start_point = proposal.start_point
-    children = _children(items, start_point, values=values, count=how.child_items)
-    shown = {item.item_id for item in children}
+    current = _one_trace_a_candidate(items)
+    children = _children(current, start_point, values=values, count=how.child_items)
+    # Neither a child again, nor the start point, which the generator is given anyway.
+    shown = {start_point, *(child.candidate_id for child in children)}
     valued = [
         item
-        for item in _one_trace_a_candidate(items)
+        for item in current
         if item.kind in _VALUED
-        and item.item_id not in shown
-        # The start point itself is given to the generator anyway.
-        and not (start_point and item.candidate_id == start_point)
+        and not (item.kind is MemoryKind.TRACE and item.candidate_id in shown)
     ]
     size = math.ceil(pool_factor(how, memory_size=len(valued)) * how.context_items)
     pool = most_similar(task, valued, count=size, embed=embed)
@@ -106,8 +106,12 @@ def most_similar(
     query = embed(f"{task.name} {task.category}\n{task.source}")
     # Rounded, so that the last bit of a sum, which may depend on the processor, decides nothing.
     nearness = np.round((matrix @ query).astype(np.float64), 5)
-    order = sorted(range(len(items)), key=lambda at: (-nearness[at], items[at].item_id))
-    return [items[at] for at in order[:count]]
+    # Of equals by content, which is the same on every machine; identities cost too much for all.
+    ranked = sorted(
+        zip(-nearness, items, strict=True),
+        key=lambda pair: (pair[0], pair[1].title, pair[1].body, pair[1].candidate_id),
+    )
+    return [item for _, item in ranked[:count]]
 
 
 def select(
@@ -144,7 +148,7 @@ def _children(
         return []
     found = [
         (values.of(Stage.REFINE, item.item_id).mean, at, item)
-        for at, item in enumerate(_one_trace_a_candidate(items))
+        for at, item in enumerate(items)
         if item.kind is MemoryKind.TRACE
         and item.parent_id == start_point
         and item.candidate_id != start_point
@@ -155,9 +159,11 @@ def _children(
 
 def _one_trace_a_candidate(items: Sequence[MemoryItem]) -> list[MemoryItem]:
     # The same candidate may have been verified more than once; the latest trace speaks for it.
-    latest = {item.candidate_id: item.item_id for item in items if item.kind is MemoryKind.TRACE}
+    latest = {
+        item.candidate_id: at for at, item in enumerate(items) if item.kind is MemoryKind.TRACE
+    }
     return [
         item
-        for item in items
-        if item.kind is not MemoryKind.TRACE or latest[item.candidate_id] == item.item_id
+        for at, item in enumerate(items)
+        if item.kind is not MemoryKind.TRACE or latest[item.candidate_id] == at
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, true, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from kernelwright.core.errors import StoreConflict, UnknownName
@@ -190,12 +190,24 @@ def add_item(
     return is_seed is None
 
 
-def items_about(connection: Connection, blobs: Blobs, backend: str | None) -> list[MemoryItem]:
-    """Return items in order of arrival; with `backend`, about it or about all backends."""
-    query = select(ITEMS.c.data).order_by(ITEMS.c.seq)
-    if backend is not None:
-        query = query.where(ITEMS.c.backend.in_(["", backend]))
-    return [record_of(MemoryItem, text, blobs.get) for text in connection.execute(query).scalars()]
+def items_about(
+    connection: Connection, blobs: Blobs, backend: str | None, known: dict[int, MemoryItem]
+) -> list[MemoryItem]:
+    """Return items in order of arrival; with `backend`, about it or about all backends.
+
+    Items never change and their numbers are never given again, so those that are `known` by number
+    are not read again; those that are read are added to `known`.
+    """
+    is_about = true() if backend is None else ITEMS.c.backend.in_(["", backend])
+    query = select(ITEMS.c.seq).where(is_about).order_by(ITEMS.c.seq)
+    wanted = connection.execute(query).scalars().all()
+    first = next((seq for seq in wanted if seq not in known), None)
+    if first is not None:
+        unread = select(ITEMS.c.seq, ITEMS.c.data).where(is_about, ITEMS.c.seq >= first)
+        for seq, text in connection.execute(unread):
+            if seq not in known:
+                known[seq] = record_of(MemoryItem, text, blobs.get)
+    return [known[seq] for seq in wanted]
 
 
 def _is_orphan(connection: Connection, item_id: str) -> bool:

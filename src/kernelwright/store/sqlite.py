@@ -67,6 +67,7 @@ class SqliteStore:
                 fix="name another store with --store",
             ) from fault
         self._blobs = Blobs(self._path.with_name(self._path.name + ".blobs"))
+        self._known_items: dict[int, MemoryItem] = {}
         self._engine = open_engine(self._path)
         try:
             if self._read(revision_of) != HEAD:
@@ -142,7 +143,8 @@ class SqliteStore:
 
     def items(self, *, backend: str | None = None) -> tuple[MemoryItem, ...]:
         """Return memory items; with `backend`, those about it and those about all backends."""
-        return tuple(self._read(lambda found: rows.items_about(found, self._blobs, backend)))
+        known = self._known_items
+        return tuple(self._read(lambda at: rows.items_about(at, self._blobs, backend, known)))
 
     def values(self) -> ValueView:
         """Return the live values."""

@@ -153,6 +153,19 @@ class StoreContract(StoreLearningContract):
         store.seed_items([item])
         assert store.items() == (item,)
 
+    def test_items_that_others_add_or_forget_are_seen(self, opener: Opener, store: Store) -> None:
+        other = opener()
+        run = other.begin(a_run())
+        assert store.items() == ()
+        other.seed_items([an_item("seed", backend="cuda")])
+        other.append(a_rollout(run, 0, verdict=feasible()), learn_by_steps)
+        assert [item.title for item in store.items()] == ["seed", "run-a/00000"]
+        assert [item.title for item in store.items(backend="cpu")] == ["run-a/00000"]
+        other.prune(run.run_id, learn_by_steps)
+        assert [item.title for item in store.items()] == ["seed"]
+        assert store.items() == other.items()
+        other.close()
+
     # --- forgetting ---
 
     def test_a_pruned_run_is_gone_and_others_stay(self, opener: Opener, store: Store) -> None:
