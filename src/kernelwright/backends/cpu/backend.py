@@ -70,7 +70,12 @@ class CpuBackend:
             wall_s=900.0, cpu_s=900.0 * threads, memory_bytes=8 << 30, processes=threads
         )
         self._timeouts = timeouts or Timeouts()
-        self._ceilings = CopyCeilings(cache_folder / "ceilings.json", self.build, self.open)
+        self._ceilings = CopyCeilings(
+            cache_folder / "ceilings.json",
+            self._toolchain.processor.model,
+            self.build,
+            self.open,
+        )
 
     def versions(self) -> Mapping[str, str]:
         """Return compiler, flags and processor.
@@ -171,8 +176,7 @@ class CpuBackend:
         Raises:
             MachineLacks: if it cannot be measured.
         """
-        ceiling = self._ceilings.at(working_set_bytes, is_cold=is_cold)
-        return max(ceiling.copy_gbps, ceiling.read_gbps)
+        return self._ceilings.at(working_set_bytes, is_cold=is_cold).bound_gbps
 
     def profile(self, build: Build, latency: Latency, *, bytes_moved: int) -> Profile:
         """Describe a measured execution against the copy bandwidth with a warm cache."""

@@ -28,7 +28,8 @@ T = TypeVar("T")
 LARGEST_BYTES = 512 << 20
 """Above this the bandwidth no longer depends on the size; larger sets are measured at it."""
 
-_FRESH_S = 600.0
+_FRESH_S = 300.0
+_DAY_S = 86400.0
 _SAMPLES = 7
 _LEAST_S = 0.002
 _COPIES = (0, 1, 2)
@@ -41,12 +42,14 @@ class Ceiling:
     """Bandwidth at one working-set size and cache state, in GB/s (1e9 bytes).
 
     Attributes:
-        copy_gbps: Fastest of memcpy, a plain loop and streaming stores; reads and writes count.
-        read_gbps: A pass that only reads; a reduction can come close to it.
+        copy_gbps: Median of the fastest of memcpy, a plain loop and streaming stores, as the
+            machine is loaded now; bytes read and bytes written count.
+        bound_gbps: The fastest single pass that was seen in a day, reading alone included: a
+            reduction hardly writes, and a machine that is busy now may be idle in a minute.
     """
 
     copy_gbps: float
-    read_gbps: float
+    bound_gbps: float
 
 
 @dataclass(slots=True)
@@ -55,11 +58,13 @@ class CopyCeilings:
 
     Attributes:
         file: Where they are kept between processes.
+        machine: Name of the processor: a cache folder may be shared by several machines.
         build: Builds the copy kernels.
         open: Starts a process that holds them.
     """
 
     file: Path
+    machine: str
     build: Callable[[Candidate], Build | Failure]
     open: Callable[[Build], AbstractContextManager[Module]]
     _known: dict[str, tuple[float, Ceiling]] = field(default_factory=dict)
@@ -73,15 +78,18 @@ class CopyCeilings:
         """
         size = min(max(working_set_bytes, 1 << 12), LARGEST_BYTES)
         # A quarter of an octave: neighbours in size share a measurement.
-        key = f"{round(4 * math.log2(size))} {'cold' if is_cold else 'warm'}"
+        key = f"{self.machine} {round(4 * math.log2(size))} {'cold' if is_cold else 'warm'}"
         with self._lock:
             known = self._read() | self._known
-            if key in known and time.time() - known[key][0] < _FRESH_S:
-                self._known[key] = known[key]
-                return known[key][1]
-            ceiling = self._measured(size, is_cold=is_cold)
-            self._known[key] = (time.time(), ceiling)
-            self._write(known | self._known)
+            when, ceiling = known.get(key, (0.0, Ceiling(0.0, 0.0)))
+            age_s = time.time() - when
+            if age_s > _FRESH_S:
+                fresh = self._measured(size, is_cold=is_cold)
+                earlier_gbps = ceiling.bound_gbps if age_s < _DAY_S else 0.0
+                ceiling = Ceiling(fresh.copy_gbps, max(fresh.bound_gbps, earlier_gbps))
+                known[key] = (time.time(), ceiling)
+                self._write(known)
+            self._known[key] = known[key]
             return ceiling
 
     def _measured(self, size: int, *, is_cold: bool) -> Ceiling:
@@ -96,15 +104,16 @@ class CopyCeilings:
             _required(module.construct(call))
             sets: list[tuple[Tree, ...]] = [(kind,) for kind in (*_COPIES, _READ)]
             _required(module.hold(sets))
-            rates = [size / _median_s(module, kind, is_cold=is_cold) / 1e9 for kind in range(4)]
-        return Ceiling(max(rates[kind] for kind in _COPIES), rates[_READ])
+            passes = [_passes(module, kind, is_cold=is_cold) for kind in (*_COPIES, _READ)]
+        copy_s = min(statistics.median(passes[kind]) for kind in _COPIES)
+        return Ceiling(size / copy_s / 1e9, size / min(map(min, passes)) / 1e9)
 
     def _read(self) -> dict[str, tuple[float, Ceiling]]:
         try:
             records = json.loads(self.file.read_text(encoding="utf-8"))
             return {
-                str(key): (float(when), Ceiling(float(copy), float(read)))
-                for key, (when, copy, read) in records.items()
+                str(key): (float(when), Ceiling(float(copy), float(bound)))
+                for key, (when, copy, bound) in records.items()
             }
         except (OSError, ValueError, AttributeError, TypeError):
             # Missing or damaged: it is a cache, measuring again makes it whole.
@@ -112,21 +121,20 @@ class CopyCeilings:
 
     def _write(self, known: dict[str, tuple[float, Ceiling]]) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        records = {key: [when, c.copy_gbps, c.read_gbps] for key, (when, c) in known.items()}
+        records = {key: [when, c.copy_gbps, c.bound_gbps] for key, (when, c) in known.items()}
         fresh = self.file.with_suffix(f".{os.getpid()}")
         fresh.write_text(json.dumps(records), encoding="utf-8")
         os.replace(fresh, self.file)
 
 
-def _median_s(module: Module, kind: int, *, is_cold: bool) -> float:
-    """Return the median seconds of one pass, over enough calls to be read off the clock."""
+def _passes(module: Module, kind: int, *, is_cold: bool) -> list[float]:
+    """Return seconds of one pass, each over enough calls to be read off the clock."""
     once = max(_required(module.tick(kind, repeats=1, is_cold=False)), 1e-7)
     repeats = 1 if is_cold else min(max(int(_LEAST_S / once), 1), 200)
-    samples = [
-        _required(module.tick(kind, repeats=repeats, is_cold=is_cold)) / repeats
+    return [
+        max(_required(module.tick(kind, repeats=repeats, is_cold=is_cold)) / repeats, 1e-9)
         for _ in range(_SAMPLES)
     ]
-    return max(statistics.median(samples), 1e-9)
 
 
 def _required(outcome: T | Failure) -> T:

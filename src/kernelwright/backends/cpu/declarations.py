@@ -174,7 +174,7 @@ def _kernel(member: Node, path: str, aliases: Mapping[str, str]) -> Kernel:
     name_node = declarator.child_by_field_name("declarator")
     name = "" if name_node is None else text_of(name_node)
     listed = declarator.child_by_field_name("parameters")
-    nodes = [] if listed is None else listed.named_children
+    nodes = [] if listed is None else [c for c in listed.children if c.is_named or c.type == "..."]
     parameters, complaint = [], ""
     result = _type_name(member.child_by_field_name("type"), aliases)
     if result != "void" or outer.type != "function_declarator":

@@ -13,7 +13,7 @@ _SUMMARY = re.compile(
     r"^(compilation terminated\.|\d+ errors? generated\.|ninja: build stopped: .*)\n?", re.MULTILINE
 )
 _TEMPORARY = re.compile(r"(?:[\w./-]*/)?cc\w{6}\.o:?")
-_FOLDERS = re.compile(r"/(?:[\w.+-]+/)+(?=[\w.+-]+\.(?:cpp|h|hpp|so|o)\b)")
+_FOLDERS = re.compile(r"/(?:[\w.+-]+/)+(?=[\w.+-]+(?:\.(?:cpp|h|hpp|so|o)\b|:\d))")
 
 
 def cleaned(text: str) -> str:

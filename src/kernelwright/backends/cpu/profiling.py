@@ -13,6 +13,7 @@ MEMORY_SHARE = 0.6
 """Share of the copy ceiling from which a kernel counts as limited by memory."""
 
 _LAUNCH_US = 15.0
+_SCALAR_SHARE = 0.1
 
 
 def profile_of(
@@ -48,9 +49,20 @@ def _bottleneck(share: float, duration_us: float, facts: Mapping[str, str]) -> B
         return Bottleneck.MEMORY
     if duration_us < _LAUNCH_US:
         return Bottleneck.LAUNCH
-    if facts.get("vectorised") == "no" or facts.get("scalar_math"):
+    if facts.get("vectorised") == "no" or _calls_in_the_loop(facts):
         return Bottleneck.SCALAR
     return Bottleneck.VECTOR if facts.get("vectorised") == "yes" else Bottleneck.UNKNOWN
+
+
+def _calls_in_the_loop(facts: Mapping[str, str]) -> str:
+    """Return the scalar functions that the main loop seems to call, by how little is vectorised.
+
+    One call a row beside a vectorised loop costs nothing; a library with few vector instructions
+    has nothing else that could be its main loop.
+    """
+    vectors, total = int(facts.get("vector_instructions", 0)), int(facts.get("instructions", 0))
+    is_mostly_scalar = total > 0 and vectors < _SCALAR_SHARE * total
+    return facts.get("scalar_math", "") if is_mostly_scalar else ""
 
 
 def _advice(
@@ -64,7 +76,7 @@ def _advice(
         )
     if bottleneck is Bottleneck.LAUNCH:
         return "the call itself dominates: do all the work in one kernel_ops call"
-    scalar = facts.get("scalar_math")
+    scalar = _calls_in_the_loop(facts)
     if scalar:
         return (
             f"the loop calls {scalar} once an element, which is not vectorised: write it as a"
