@@ -20,7 +20,7 @@ from kernelwright.dsl.check.structure import StructureCheck
 from kernelwright.dsl.diagnostics import MOST_SHOWN, Diagnostic, Edit, Severity
 from kernelwright.dsl.host_nodes import Hole, Program
 from kernelwright.dsl.legalise import legalised
-from kernelwright.dsl.nodes import Kernel
+from kernelwright.dsl.nodes import Kernel, stored_tensors
 from kernelwright.dsl.parse.file import parse
 from kernelwright.dsl.parse.source import Source, source_of
 from kernelwright.dsl.print_program import hole_text
@@ -167,7 +167,7 @@ def _check_kernel(
         return CheckedKernel(kernel, tuple(structure.found))
     consts = {Name(name): value for name, value in binding.values.items()}
     context = new_context(source, kernel, consts, roles.loaded)
-    races = RaceCheck()
+    races = RaceCheck(stored_tensors(kernel))
     body = Flow(context, races.visit).block(kernel.body)
     found = list(context.found)
     if all(item.severity is not Severity.ERROR for item in found):

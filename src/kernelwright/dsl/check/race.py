@@ -42,13 +42,20 @@ class Access:
 
 @dataclass(slots=True)
 class RaceCheck:
-    """Collects the accesses of one kernel."""
+    """Collects the accesses of one kernel.
 
+    Attributes:
+        stored: Tensors that the kernel writes; the others cannot race.
+    """
+
+    stored: frozenset[Name]
     accesses: list[Access] = field(default_factory=list)
     found: list[Diagnostic] = field(default_factory=list)
 
     def visit(self, context: Context, node: Load | Store | Assign, part: GlobalSlice) -> None:
         """Record one access, and check a store by itself."""
+        if part.tensor not in self.stored:
+            return
         core = context.values.cores()[0]
         owners = set(core.atoms)
         owners |= context.cores.loop_atoms

@@ -4,43 +4,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 Monomial: TypeAlias = tuple[int, ...]
 """Product of atoms, by their numbers in ascending order; empty is the constant 1."""
 
 
-@dataclass(frozen=True)
 class Polynomial:
-    """Sum of integer multiples of monomials; equal polynomials are equal records.
+    """Sum of integer multiples of monomials; immutable, equal polynomials compare and hash equal.
+
+    A plain class with its mapping and hash computed once: the prover makes thousands of them.
 
     Attributes:
         terms: Monomials with their coefficients, sorted, without zeros.
+        coefficients: The terms as a mapping.
     """
 
-    terms: tuple[tuple[Monomial, int], ...]
+    __slots__ = ("_atoms", "_hash", "coefficients", "terms")
 
-    @cached_property
-    def coefficients(self) -> dict[Monomial, int]:
-        """The terms as a mapping."""
-        return dict(self.terms)
+    def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
+        self.terms = terms
+        self.coefficients = dict(terms)
+        self._hash = hash(terms)
+        self._atoms: frozenset[int] | None = None
 
-    @cached_property
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Polynomial({self.terms!r})"
+
+    @property
     def constant(self) -> int:
         """The coefficient of 1."""
         return self.coefficients.get((), 0)
 
     @property
+    def atoms(self) -> frozenset[int]:
+        """Numbers of the atoms that occur."""
+        if self._atoms is None:
+            self._atoms = frozenset(atom for monomial, _ in self.terms for atom in monomial)
+        return self._atoms
+
+    @property
     def is_constant(self) -> bool:
         """True where no atom occurs."""
         return not self.terms or (len(self.terms) == 1 and self.terms[0][0] == ())
-
-    @cached_property
-    def atoms(self) -> frozenset[int]:
-        """Numbers of the atoms that occur."""
-        return frozenset(atom for monomial, _ in self.terms for atom in monomial)
 
     @property
     def atom(self) -> int | None:
@@ -100,7 +112,7 @@ def without(monomial: Monomial, atoms: Monomial) -> Monomial | None:
 
 def from_terms(terms: Mapping[Monomial, int]) -> Polynomial:
     """The polynomial with these coefficients; zeros are dropped."""
-    return Polynomial(tuple(sorted((key, value) for key, value in terms.items() if value)))
+    return Polynomial(tuple(sorted([term for term in terms.items() if term[1]])))
 
 
 def number_polynomial(value: int) -> Polynomial:
