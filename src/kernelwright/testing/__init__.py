@@ -20,6 +20,7 @@ pytest.register_assert_rewrite(
     "kernelwright.testing.model",
     "kernelwright.testing.store",
     "kernelwright.testing.store_learning",
+    "kernelwright.testing.store_log",
     "kernelwright.testing.strategy",
 )
 
