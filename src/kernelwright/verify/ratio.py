@@ -65,12 +65,14 @@ class Quad:
         is_fresh: Whether the content of each pair had never been seen before.
         is_odd: Whether its ticks made another number of calls than the others, to find out
             whether every call does its own work; no part of the reported figures.
+        calls: Calls in each of its ticks.
     """
 
     baseline_s: tuple[float, float]
     candidate_s: tuple[float, float]
     is_fresh: tuple[bool, bool] = (False, False)
     is_odd: bool = False
+    calls: int = 1
 
     @property
     def ratios(self) -> tuple[float, float]:

@@ -112,18 +112,21 @@ class Session:
             self.repeats = rounds.sets * max(1, round(needed / rounds.sets)) + 1
         self._stopwatch.lap("warm_up")
 
-    def measure(self, *, is_cold: bool) -> list[Quad]:
+    def measure(self, *, is_cold: bool, least: int = 0) -> list[Quad]:
         """Return quads in one state of the caches, until they are precise or time is up.
 
         Warm quads get fresh content every few of them; cold ones go on with what is held, since
-        a kernel that remembers was found out before.
+        a kernel that remembers was found out before. `least` asks for more quads than the plan's
+        least number.
         """
         quads: list[Quad] = []
         started, self._ticking_s = self._clock(), 0.0
         left = self._plan.max_quads if is_cold else 0
         if is_cold:
             self._rounds.expect_check(2 * self._plan.min_cold_quads)
-        while not self._is_done(quads, self._clock() - started, is_cold=is_cold):
+        while len(quads) < self._least_now(quads, least) or not self._is_done(
+            quads, self._clock() - started, is_cold=is_cold
+        ):
             if left == 0:
                 left = self._begin_round(len(quads))
             is_odd = not is_cold and self._is_odd(len(quads))
@@ -157,6 +160,10 @@ class Session:
             return True
         return count % _ODD_EVERY == 0 and speed(regular(quads)).spread < plan.precision
 
+    def _least_now(self, quads: list[Quad], asked: int) -> int:
+        is_slow = len(quads) > 0 and self._ticking_s / len(quads) > _SLOW_QUAD_S
+        return min(asked, self._plan.min_quads) if is_slow else asked
+
     def _least_quads(self, quad_s: float, *, is_cold: bool) -> int:
         least = self._plan.min_cold_quads if is_cold else self._plan.min_quads
         return min(least, 3) if quad_s > _SLOW_QUAD_S else least
@@ -180,6 +187,7 @@ class Session:
             candidate_s=(first.candidate_s, second.candidate_s),
             is_fresh=(first.is_fresh, second.is_fresh),
             is_odd=is_odd,
+            calls=calls,
         )
 
     def _pair(self, calls: int, *, is_cold: bool, is_baseline_first: bool) -> _Pair:
