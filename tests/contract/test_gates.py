@@ -67,6 +67,7 @@ class TestCorrectnessGate(CpuGateContract):
         return CorrectnessGate(Policy(), source=random.Random(1), clock=CLOCK)
 
 
+@pytest.mark.long
 class TestLatencyGate(CpuGateContract):
     bad = IDLE_WHEN_TIMED
 
