@@ -381,6 +381,17 @@ def test_an_artifact_runs_elsewhere_without_this_product(artifact: Path, tmp_pat
     assert done.stdout == "equal\n", done.stderr
 
 
+def test_names_of_an_artifact_do_not_meet_those_of_its_loader(
+    backend: CpuBackend, tmp_path: Path
+) -> None:
+    model = MODEL.replace("class ModelNew", "def _number(x):\n    return 1 / 0\n\n\nclass ModelNew")
+    exported = backend.export(Candidate.of("cpu", {**PARTS, "model.py": model}), TASK)
+    for path, text in exported.items():
+        (tmp_path / path).write_text(text)
+    done = imported(CHECK.format(load=BY_PATH.format(path=str(tmp_path / "model.py"))), tmp_path)
+    assert done.stdout == "equal\n", done.stderr
+
+
 def test_an_artifact_says_what_it_needs_where_there_is_no_compiler(
     artifact: Path, tmp_path: Path
 ) -> None:

@@ -160,6 +160,40 @@ HONEST = {
     "aliased import": model()
     .replace("import kernel_ops", "import kernel_ops as ops")
     .replace("kernel_ops.softmax", "ops.softmax"),
+    "linear layer written out": model(
+        "assert x.dim() == 2, f'expected a matrix, got {x.shape}'\n"
+        "rows, inner = x.size()\n"
+        "x = x if x.is_contiguous() else x.contiguous()\n"
+        "y = torch.empty((rows, self.weight.size(0)), device=x.device, dtype=x.dtype)\n"
+        "bias = None if self.bias is None else self.bias.contiguous()\n"
+        "kernel_ops.linear(x, self.weight.contiguous(), bias, y, math.prod(x.shape[:-1]))\n"
+        "return y.view(*x.shape[:-1], -1)",
+        init="self.weight = nn.Parameter(torch.empty(features, features))\n"
+        "nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))\n"
+        "if features > 2:\n    self.bias = nn.Parameter(torch.zeros(features))\n"
+        "else:\n    self.register_parameter('bias', None)",
+    ),
+    "convolution sizes": model(
+        "n, c, h, w = x.shape\nk = self.conv.kernel_size[0]\n"
+        "out_h = (h + 2 * self.conv.padding[0] - self.conv.dilation[0] * (k - 1) - 1)"
+        " // self.conv.stride[0] + 1\n"
+        "if x.dtype not in (torch.float32, torch.float64):\n    raise ValueError(x.dtype)\n"
+        "y = torch.empty(n, self.conv.out_channels, out_h, out_h, dtype=torch.float32)\n"
+        "kernel_ops.linear(x, self.conv.weight, self.conv.bias, y, n * out_h)\nreturn y",
+        init="self.conv = nn.Conv2d(3, features, 3, padding=1)",
+    ),
+    "weights of a recurrent layer": model(
+        "y = torch.empty_like(x)\n"
+        "for w_ih, w_hh, b_ih, b_hh in self.lstm.all_weights:\n"
+        "    kernel_ops.linear(x, w_ih, b_ih, y, 1)\nreturn y, (y[-1:], y.view(-1))",
+        init="self.lstm = nn.LSTM(features, features)",
+    ),
+    "layers of a sequence": model(
+        "y = torch.empty_like(x)\nfor layer in self.net.children():\n"
+        "    kernel_ops.linear(x, layer.weight, layer.bias, y, layer.in_features)\n"
+        "kernel_ops.linear(y, self.net[0].weight, self.net[0].bias, y, 1)\nreturn y",
+        init="self.net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))",
+    ),
     "layers in a list": model(
         "for i, layer in enumerate(self.layers):\n    y = torch.empty_like(x)\n"
         "    kernel_ops.linear(x, layer.weight, layer.bias, y, i)\n    x = y\nreturn y",
@@ -322,6 +356,29 @@ CHEATS = {
     "tensor at import": (model(before="TABLE = torch.ones(4)"), "module-code"),
     "no class": ("import torch\n", "format:no-model"),
     "not Python": ("class ModelNew(:\n", "syntax"),
+    "torch through the shim": (model(init="self.t = kernel_ops.torch"), "alias"),
+    "the shim as an object": (model(init="self.ops = kernel_ops"), "alias"),
+    "the shim's own names": (model("kernel_ops.ctypes.CDLL('x')\n" + GOOD.strip()), "alias"),
+    "torch kept on self": (model("return self.t.relu(x)", init="self.t = torch"), "unsupported"),
+    "a module through another": (model(init="self.m = torch.os.environ"), "banned-api"),
+    "sys through typing": (
+        model(init="self.m = sys.modules", before="from typing import sys"),
+        "banned-api",
+    ),
+    "values through their text": (
+        model("n = float(str(x)[8:12])\n" + GOOD.strip()),
+        "torch-compute",
+    ),
+    "values through an f-string": (
+        model("n = float(f'{x}'[8:12])\n" + GOOD.strip()),
+        "torch-compute",
+    ),
+    "unbound method": (model("return torch.Tensor.relu(x)"), "torch-compute"),
+    "identity layer": (model("return nn.Identity()(x)"), "torch-compute"),
+    "parametrisation": (
+        model(init="nn.utils.parametrize.register_parametrization(self, 'w', self)"),
+        "banned-api",
+    ),
     "seeds": (model("torch.manual_seed(0)\n" + GOOD.strip()), "torch-compute"),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from kernelwright.backends.cpu.declarations import kernels_in
@@ -30,6 +31,11 @@ from typing import Any
 import torch
 """
 _NAMESPACE = "_KERNEL_OPS"
+_RETURN = """\
+shared = _library()
+kernels = {name: _kernel(shared, name, rows) for name, rows in _SIGNATURES.items()}
+return SimpleNamespace(**kernels)
+"""
 
 
 def exported(candidate: Candidate, task: Task, *, flags: Sequence[str]) -> Mapping[str, str]:
@@ -52,22 +58,26 @@ def exported(candidate: Candidate, task: Task, *, flags: Sequence[str]) -> Mappi
             "_VECTOR_FLAGS: dict[str, str] = {}": f"_VECTOR_FLAGS = {_mapped(X86_FLAGS)}",
         },
     )
+    # Inside a function, so that no name of the loader meets a name of the candidate.
+    loader = "\n".join(
+        [
+            _IMPORTS,
+            shim_lines(kernels_in(parts)),
+            "",
+            between(build, "# begin build", "# end build"),
+            "",
+            _RETURN,
+        ]
+    )
     prelude = "\n".join(
         [
             f"# Candidate {candidate.candidate_id} for the task {_one_line(task.name)}.",
-            "# From here to the end of the loader: the shim that calls the compiled kernels and"
-            " the",
-            "# code that compiles them for this machine on first import.",
-            _IMPORTS,
-            shim_lines(kernels_in(parts)),
-            "\n",
-            between(build, "# begin build", "# end build"),
-            "\n",
-            "_SHARED = _library()",
-            f"{_NAMESPACE} = SimpleNamespace(",
-            "    **{_name: _kernel(_SHARED, _name, _rows) for _name, _rows in _SIGNATURES.items()}",
-            ")",
-            "# End of the loader.\n",
+            "def _load_kernels():",
+            '    """Compile the kernels for this machine on first import; return them to call."""',
+            textwrap.indent(loader, "    "),
+            "",
+            f"{_NAMESPACE} = _load_kernels()",
+            "",
         ]
     )
     head, body = _split(_without_import(files[MODEL]))

@@ -55,7 +55,15 @@ def _method_call(scope: Scope, node: ast.Call, base: Value, method: str) -> Valu
         if isinstance(node.func.value, ast.Name):
             scope.variables[node.func.value.id] = Value(Kind.MANY, origins)
         return PLAIN
-    return element_of(base) if base.has_tensor else PLAIN
+    if base.has_tensor:
+        return element_of(base)
+    if method in {"get", "setdefault", "update", "format"} or base.items is not None:
+        return PLAIN
+    return scope.complain(
+        "unsupported",
+        node,
+        f"`{ast.unparse(node.func)[:60]}(...)` gets a tensor and cannot be followed: {IN_KERNEL}",
+    )
 
 
 def _module_method(scope: Scope, node: ast.Call, base: Value, method: str) -> Value:
@@ -66,8 +74,10 @@ def _module_method(scope: Scope, node: ast.Call, base: Value, method: str) -> Va
         return scope.follow(body, class_name, given, named)
     if method in {"eval", "train", "requires_grad_", "extra_repr"}:
         return base
-    if method in {"parameters", "buffers", "values"} and base.kind is Kind.SELF:
+    if method in {"parameters", "buffers"}:
         return scope.flow.fresh(Kind.MANY)
+    if method in {"children", "modules", "values"} and base.kind is Kind.LAYER:
+        return Value(Kind.LAYER, base.origins)
     if base.kind is Kind.SELF:
         called = own_attribute(scope, class_name, method)
         if called.kind is Kind.LAYER:

@@ -63,6 +63,8 @@ def _layer_attribute(scope: Scope, layer: Value, attr: str) -> Value:
     if _LAYER_TENSOR.fullmatch(attr):
         # One identity a layer and attribute would be finer; no rule needs it.
         return Value(Kind.TENSOR, layer.origins or scope.flow.fresh().origins)
+    if attr in {"all_weights", "_flat_weights"}:
+        return Value(Kind.MANY, layer.origins or scope.flow.fresh().origins)
     return Value(Kind.LAYER, layer.origins) if attr == "out_proj" else PLAIN
 
 
@@ -167,7 +169,7 @@ def _comprehension(scope: Scope, node: ast.expr) -> Value:
 def _text(scope: Scope, node: ast.expr) -> Value:
     for child in ast.walk(node):
         if isinstance(child, ast.FormattedValue):
-            scope.value(child.value)
+            scope.plain(child.value, "the text of a tensor reads its values")
     return PLAIN
 
 

@@ -34,6 +34,7 @@ def read_structure(tree: ast.Module, report: Report, *, has_inline: bool) -> Fil
         _top_level(facts, statement, report, has_inline=has_inline)
     for node in ast.walk(tree):
         _banned(facts, node, report, has_inline=has_inline)
+    _kernels_are_called(facts, tree, report)
     for found in facts.classes.values():
         _class(facts, found, report)
     for name, found in facts.classes.items():
@@ -176,10 +177,36 @@ def _banned_attribute(
     is_dunder = node.attr.startswith("__") and node.attr.endswith("__")
     if is_dunder and node.attr not in _DUNDERS:
         report.add("banned-name", node, f"`.{node.attr}` is not allowed in a candidate")
-    if dotted.startswith(names.BANNED_PREFIXES) and not (has_inline and "cpp_extension" in dotted):
+    is_builder = has_inline and "cpp_extension" in dotted
+    is_banned = dotted.startswith(names.BANNED_PREFIXES) or _reaches_through(dotted)
+    if dotted and is_banned and not is_builder and not dotted.startswith("kernel_ops."):
         report.add("banned-api", node, f"`{dotted}` is not for candidates")
     if dotted.startswith("kernel_ops._"):
         report.add("kernel-ops-rebound", node, "kernel_ops offers the kernels only")
+
+
+def _kernels_are_called(facts: FileFacts, tree: ast.Module, report: Report) -> None:
+    """The shim is a module like any other: its kernels may be called, nothing else is touched."""
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    inside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Name, ast.Attribute)) or id(node) in inside:
+            continue
+        parts = facts.dotted(node).split(".")
+        if parts[0] == "kernel_ops" and (len(parts) != 2 or id(node) not in called):
+            report.add(
+                "alias", node, f"`{ast.unparse(node)[:60]}`: call kernels as kernel_ops.NAME(...)"
+            )
+
+
+def _reaches_through(dotted: str) -> bool:
+    """Whether a name goes through a module that another one happens to import."""
+    parts = dotted.split(".")
+    if parts[0] != "torch":
+        return len(parts) > (3 if dotted.startswith("collections.abc.") else 2)
+    if len(parts) > 3 and parts[1] == "nn":
+        return parts[2] not in names.OPEN_IN_NN
+    return len(parts) > 2 and parts[1] not in names.OPEN_IN_TORCH
 
 
 def _late_import(node: ast.Import | ast.ImportFrom, report: Report) -> None:

@@ -95,8 +95,8 @@ BUILTINS = frozenset(
 
 BLIND_BUILTINS = frozenset(
     (
-        "bool dict enumerate frozenset hasattr isinstance issubclass len list repr reversed set"
-        " slice str tuple type zip print id range"
+        "dict enumerate frozenset hasattr isinstance issubclass len list reversed set slice tuple"
+        " type zip id range"
     ).split()
 )
 """Of these, those that do not compute with a tensor that they are given."""
@@ -143,8 +143,25 @@ BANNED_PREFIXES = (
     "torch.save",
     "torch.from_file",
     "torch.frombuffer",
+    "torch.os",
+    "torch.sys",
+    "torch.ctypes",
+    "torch.importlib",
+    "torch.inspect",
+    "torch.builtins",
+    "torch.threading",
+    "torch.functools",
+    "torch.platform",
 )
 """Parts of PyTorch that are not for candidates."""
+
+OPEN_IN_TORCH = frozenset({"nn", "Tensor", "Size"}) | {
+    name.removeprefix("torch.") for name in PLAIN_VALUES if name.startswith("torch.")
+}
+"""Attributes of torch whose own attributes may be named."""
+
+OPEN_IN_NN = frozenset({"init", "functional", "parameter", "Module", "Parameter"})
+"""Attributes of torch.nn whose own attributes may be named."""
 
 IMPORTS = frozenset(
     (
