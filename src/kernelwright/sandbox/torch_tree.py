@@ -90,7 +90,7 @@ def raw_bytes(tensor: torch.Tensor) -> memoryview:
     plain = _contiguous(_resolve_neg(_resolve_conj(_detach(tensor))))
     if plain.numel() == 0:
         return memoryview(b"")
-    return memoryview(_numpy(_view(_reshape(plain, (-1,)), _uint8)))
+    return _numpy(_view(_reshape(plain, (-1,)), _uint8)).data
 
 
 def is_equal(one: Buffer, other: Buffer) -> bool:
