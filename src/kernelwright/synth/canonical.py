@@ -157,7 +157,7 @@ class _Canonicaliser:
 
     def _lowered(self, node: Node) -> Lowered:
         if node.op.startswith("size.") or node.op == "aten.sym_size.int":
-            return self._size(node)
+            return _size_term(node, self.values)
         if node.op == "constant":
             return self.make.const(float(cast(float, node.args[0])))
         args = [self._value(argument) for argument in node.args]
@@ -170,7 +170,7 @@ class _Canonicaliser:
             return cast(tuple[Expr, ...], args[0])[cast(int, args[1])]
         name = node.op.removeprefix("aten.")
         base = name.split(".")[0]
-        self._check_dtype(node)
+        _check_dtype(node)
         if base in _BATCH_NORMS:
             return self._batch_norm(node, name, args)
         if base in VIEW_RULES:
@@ -194,18 +194,6 @@ class _Canonicaliser:
                     return cast("Callable[..., Lowered]", rules[key])
         return None
 
-    def _check_dtype(self, node: Node) -> None:
-        is_index = "arg" in node.op or node.dtype in {"none", "size", "bool"}
-        if is_index or node.dtype in FLOATS:
-            return
-        if node.dtype == "float64" and not node.shape:
-            return
-        if node.op.split(".")[1] in VIEW_RULES or node.op == "getitem":
-            return
-        if node.op.startswith("aten.add_") and node.dtype == "int64":
-            return
-        raise NotCovered(f"{node}: {node.dtype} arithmetic is not covered", fix=_FIX)
-
     def _value(self, argument: Argument) -> object:
         if isinstance(argument, Ref):
             value = self.values.get(argument.name)
@@ -215,18 +203,6 @@ class _Canonicaliser:
         if isinstance(argument, (Dtype, Other)):
             return argument
         return argument
-
-    def _size(self, node: Node) -> SizeTerm:
-        if node.op == "aten.sym_size.int":
-            tensor = self.values[cast(Ref, node.args[0]).name]
-            assert isinstance(tensor, Expr)
-            return SizeTerm("dim", dim=tensor.shape[cast(int, node.args[1])])
-        terms = []
-        for argument in node.args:
-            value = self.values[argument.name] if isinstance(argument, Ref) else argument
-            is_term = isinstance(value, SizeTerm)
-            terms.append(value if is_term else SizeTerm("number", number=float(cast(float, value))))
-        return SizeTerm(node.op.removeprefix("size."), args=tuple(cast(list[SizeTerm], terms)))
 
     def _batch_norm(self, node: Node, name: str, args: list[object]) -> Lowered:
         x, weight, bias = (cast("Expr | None", value) for value in args[:3])
@@ -317,3 +293,29 @@ def _refs(argument: object) -> set[str]:
     if isinstance(argument, tuple):
         return {name for item in argument for name in _refs(item)}
     return set()
+
+
+def _size_term(node: Node, values: Mapping[str, Lowered]) -> SizeTerm:
+    if node.op == "aten.sym_size.int":
+        tensor = values[cast(Ref, node.args[0]).name]
+        assert isinstance(tensor, Expr)
+        return SizeTerm("dim", dim=tensor.shape[cast(int, node.args[1])])
+    terms = []
+    for argument in node.args:
+        value = values[argument.name] if isinstance(argument, Ref) else argument
+        is_term = isinstance(value, SizeTerm)
+        terms.append(value if is_term else SizeTerm("number", number=float(cast(float, value))))
+    return SizeTerm(node.op.removeprefix("size."), args=tuple(cast(list[SizeTerm], terms)))
+
+
+def _check_dtype(node: Node) -> None:
+    is_index = "arg" in node.op or node.dtype in {"none", "size", "bool"}
+    if is_index or node.dtype in FLOATS:
+        return
+    if node.dtype == "float64" and not node.shape:
+        return
+    if node.op.split(".")[1] in VIEW_RULES or node.op == "getitem":
+        return
+    if node.op.startswith("aten.add_") and node.dtype == "int64":
+        return
+    raise NotCovered(f"{node}: {node.dtype} arithmetic is not covered", fix=_FIX)

@@ -48,7 +48,9 @@ class ColumnPrinter:
         if self.kernel.full_stores:
             stores = self.kernel.full_stores
             body += self._prepared([store.value for store in stores])
-            body += self._over_reduced(self._across(self._stores(stores)))
+            body += _over_reduced(
+                self.nest, self.schedule["rows"], self._across(self._stores(stores))
+            )
         size, kept = self.nest.inner.size, self.nest.outer_kept
         count = " * ".join(["tiles", *(f"({loop.size})" for loop in kept)])
         head = [
@@ -66,7 +68,7 @@ class ColumnPrinter:
     def _pass(self, group: Sequence[Expr]) -> Lines:
         terms = [term_of(self.emit, reduction) for reduction in group]
         lines = self._prepared(terms)
-        lines += [line for reduction in group for line in self._begin(reduction)]
+        lines += [line for reduction in group for line in _begin(reduction)]
         folded = [r for r in group if kind_of(r) in _FOLDED]
         body = self._step(group, terms)
         block = [
@@ -81,22 +83,11 @@ class ColumnPrinter:
             f"for (int64_t v = 0; v < VECTORS; ++v) t{r.uid}[v] = t{r.uid}[v] + a{r.uid}[v];"
             for r in folded
         ]
-        lines += self._over_reduced(body, block, after)
+        lines += _over_reduced(self.nest, self.schedule["rows"], body, block, after)
         for reduction in group:
             letter = "at" if kind_of(reduction).startswith("arg") else "t"
             self.columns[reduction.uid] = f"{letter}{reduction.uid}[v]"
         return lines
-
-    def _begin(self, reduction: Expr) -> Lines:
-        kind, name = kind_of(reduction), reduction.uid
-        start = f"t{name}[v] = splat({neutral(kind)});"
-        if kind.startswith("arg"):
-            return [
-                f"vf t{name}[VECTORS];",
-                f"vi at{name}[VECTORS];",
-                f"for (int64_t v = 0; v < VECTORS; ++v) {{ {start} at{name}[v] = vi{{}}; }}",
-            ]
-        return [f"vf t{name}[VECTORS];", f"for (int64_t v = 0; v < VECTORS; ++v) {start}"]
 
     def _step(self, group: Sequence[Expr], terms: Sequence[Expr]) -> Lines:
         emit = self.emit
@@ -209,28 +200,40 @@ class ColumnPrinter:
             "});",
         ]
 
-    def _over_reduced(
-        self, body: Lines, block: Sequence[str] = (), after: Sequence[str] = ()
-    ) -> Lines:
-        """Put loops over the reduced axes around a body; the innermost one runs in blocks."""
-        loops = self.nest.outer_reduced
-        last = loops[-1]
-        rows = self.schedule["rows"]
-        lines = [
-            f"for (int64_t lo = 0; lo < {last.size}; lo += {rows}) {{",
-            *indented(
-                [
-                    f"const int64_t hi = smaller(lo + {rows}, {last.size});",
-                    *block,
-                    f"for (int64_t {last.var} = lo; {last.var} < hi; ++{last.var}) {{",
-                    *indented(body),
-                    "}",
-                    *after,
-                ]
-            ),
-            "}",
+
+def _begin(reduction: Expr) -> Lines:
+    kind, name = kind_of(reduction), reduction.uid
+    start = f"t{name}[v] = splat({neutral(kind)});"
+    if kind.startswith("arg"):
+        return [
+            f"vf t{name}[VECTORS];",
+            f"vi at{name}[VECTORS];",
+            f"for (int64_t v = 0; v < VECTORS; ++v) {{ {start} at{name}[v] = vi{{}}; }}",
         ]
-        for loop in reversed(loops[:-1]):
-            head = f"for (int64_t {loop.var} = 0; {loop.var} < {loop.size}; ++{loop.var}) {{"
-            lines = [head, *indented(lines), "}"]
-        return lines
+    return [f"vf t{name}[VECTORS];", f"for (int64_t v = 0; v < VECTORS; ++v) {start}"]
+
+
+def _over_reduced(
+    nest: Nest, rows: str, body: Lines, block: Sequence[str] = (), after: Sequence[str] = ()
+) -> Lines:
+    """Put loops over the reduced axes around a body; the innermost one runs in blocks."""
+    loops = nest.outer_reduced
+    last = loops[-1]
+    lines = [
+        f"for (int64_t lo = 0; lo < {last.size}; lo += {rows}) {{",
+        *indented(
+            [
+                f"const int64_t hi = smaller(lo + {rows}, {last.size});",
+                *block,
+                f"for (int64_t {last.var} = lo; {last.var} < hi; ++{last.var}) {{",
+                *indented(body),
+                "}",
+                *after,
+            ]
+        ),
+        "}",
+    ]
+    for loop in reversed(loops[:-1]):
+        head = f"for (int64_t {loop.var} = 0; {loop.var} < {loop.size}; ++{loop.var}) {{"
+        lines = [head, *indented(lines), "}"]
+    return lines

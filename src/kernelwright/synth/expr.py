@@ -12,7 +12,7 @@ from kernelwright.synth.axes import Axes, Dim, Shape
 FLOAT, BOOL, INDEX = "float", "bool", "index"
 """Kinds of values: a float32 vector, a mask, a 64-bit index."""
 
-COSTLY = frozenset({"exp", "log", "log1p", "expm1", "erf", "tanh", "sigmoid", "pow", "sin", "cos"})
+COSTLY = frozenset("exp log log1p expm1 erf erf_flat tanh sigmoid pow sin cos".split())
 """Operators that cost more than a pass over memory that is in cache."""
 
 

@@ -128,45 +128,14 @@ class RowPrinter:
         """Put loops over all reduced axes around the work on one block."""
         declared = [line for a in accumulators for line in a.begin_row()]
         if not self.is_whole:
-            return [*declared, *self._loops(body, "0", None)]
-        inner = [*declared, *self._loops(body, "from", "to")]
+            return [*declared, *_loops(self.nest, self.schedule["block"], body, "0", None)]
+        inner = [*declared, *_loops(self.nest, self.schedule["block"], body, "from", "to")]
         inner += [f"{a.total}_of[part] = {a.total};" for a in accumulators]
         arrays = [f"{a.total_type} {a.total}_of[PARTS];" for a in accumulators]
         combined = [line for a in accumulators for line in a.begin_row()]
         combined.append("for (int64_t part = 0; part < PARTS; ++part) {")
         combined += indented([line for a in accumulators for line in a.combine()])
-        return [*arrays, *self._parts(inner), *combined, "}"]
-
-    def _parts(self, inner: Lines) -> Lines:
-        outermost = next(
-            loop for loop in self.nest.loops if loop.is_reduced or loop is self.nest.inner
-        )
-        return [
-            "#pragma omp parallel for schedule(static)",
-            "for (int64_t part = 0; part < PARTS; ++part) {",
-            f"  const int64_t span = part_of({outermost.size});",
-            f"  const int64_t from = smaller(part * span, {outermost.size});",
-            f"  const int64_t to = smaller(from + span, {outermost.size});",
-            *indented(inner),
-            "}",
-        ]
-
-    def _loops(self, body: Lines, start: str, end: str | None) -> Lines:
-        """Return the loops over reduced axes; the outermost one runs from `start` to `end`."""
-        outer = self.nest.outer_reduced
-        size = self.nest.inner.size
-        first, last = (start, end or size) if not outer else ("0", size)
-        block = self.schedule["block"]
-        lines = [
-            f"for (int64_t lo = {first}; lo < {last}; lo += {block}) {{",
-            *indented([f"const int64_t hi = smaller(lo + {block}, {last});", *body]),
-            "}",
-        ]
-        for place, loop in reversed(list(enumerate(outer))):
-            first, last = (start, end or loop.size) if place == 0 else ("0", loop.size)
-            head = f"for (int64_t {loop.var} = {first}; {loop.var} < {last}; ++{loop.var}) {{"
-            lines = [head, *indented(lines), "}"]
-        return lines
+        return [*arrays, *_parts(self.nest, inner), *combined, "}"]
 
     def _row_stores(self) -> Lines:
         emit = self.emit
@@ -217,9 +186,9 @@ class RowPrinter:
         ]
         body = self._close_reduced(block)
         loops = (
-            self._parts(self._loops(body, "from", "to"))
+            _parts(self.nest, _loops(self.nest, self.schedule["block"], body, "from", "to"))
             if self.is_whole
-            else self._loops(body, "0", None)
+            else _loops(self.nest, self.schedule["block"], body, "0", None)
         )
         lines = [*emit.frames[0].lines, *loops]
         emit.frames[0].lines = []
@@ -272,3 +241,33 @@ def _many(emit: Emitter, value: Expr, target: str, stride: str) -> str:
         emit.needs.add("scatter")
         return f"scatter({target}, {stride}, {name}, q);"
     return f"put({target}, {name}, q);"
+
+
+def _loops(nest: Nest, block: str, body: Lines, start: str, end: str | None) -> Lines:
+    """Return the loops over reduced axes; the outermost one runs from `start` to `end`."""
+    outer = nest.outer_reduced
+    size = nest.inner.size
+    first, last = (start, end or size) if not outer else ("0", size)
+    lines = [
+        f"for (int64_t lo = {first}; lo < {last}; lo += {block}) {{",
+        *indented([f"const int64_t hi = smaller(lo + {block}, {last});", *body]),
+        "}",
+    ]
+    for place, loop in reversed(list(enumerate(outer))):
+        first, last = (start, end or loop.size) if place == 0 else ("0", loop.size)
+        head = f"for (int64_t {loop.var} = {first}; {loop.var} < {last}; ++{loop.var}) {{"
+        lines = [head, *indented(lines), "}"]
+    return lines
+
+
+def _parts(nest: Nest, inner: Lines) -> Lines:
+    outermost = next(loop for loop in nest.loops if loop.is_reduced or loop is nest.inner)
+    return [
+        "#pragma omp parallel for schedule(static)",
+        "for (int64_t part = 0; part < PARTS; ++part) {",
+        f"  const int64_t span = part_of({outermost.size});",
+        f"  const int64_t from = smaller(part * span, {outermost.size});",
+        f"  const int64_t to = smaller(from + span, {outermost.size});",
+        *indented(inner),
+        "}",
+    ]

@@ -18,7 +18,8 @@ _SECTIONS = (
 )  # fmt: skip
 _IMPLIED: Mapping[str, tuple[str, ...]] = {
     "sigmoid": ("exp",), "expm1": ("exp", "expm1"), "tanh": ("exp", "tanh"),
-    "erf": ("exp", "erf"), "log1p": ("log",), "half": ("values", "gather", "half"),
+    "erf": ("exp", "erf"),
+    "erf_flat": ("exp", "erf"), "log1p": ("log",), "half": ("values", "gather", "half"),
     "gather": ("values", "gather"), "best": ("fold", "best"),
     "scatter": ("values", "gather", "half", "scatter"),
     **{name: ("lanewise",) for name in ("floor", "ceil", "trunc", "round", "sin", "cos", "pow")},

@@ -105,7 +105,9 @@ class _Trace:
             return flat
 
         with symbolic_config.patch(use_duck_shape=False), torch.no_grad():  # type: ignore[attr-defined]
-            module = make_fx(forward, tracing_mode="symbolic")(state, tensors)
+            module = make_fx(forward, tracing_mode="symbolic", _allow_non_fake_inputs=True)(
+                state, tensors
+            )
         placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
         taken: set[str] = set()
         arguments = _argument_names(self.model)
