@@ -18,7 +18,7 @@ class Safeguards:
         limit: The outcome is clipped to [-limit, limit].
     """
 
-    deviation_floor: float = 0.1
+    deviation_floor: float = 0.25
     limit: float = 3.0
 
     def __post_init__(self) -> None:
