@@ -235,7 +235,7 @@ def bound_launch(kernel: Kernel, cores: int, given: Mapping[str, Any]) -> Launch
     scalars = {item.name.text: values[item.name.text] for item in kernel.scalars}
     for statement in kernel.body:
         if isinstance(statement, Require) and not evaluate(
-            statement.condition, {**dims, **consts, **scalars}
+            statement.condition, {**dims, **consts, **scalars, "tl.num_cores": cores}
         ):
             text = expression_text(statement.condition)
             raise LaunchRefused(

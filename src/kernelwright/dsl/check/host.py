@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kernelwright.core.target import Target
+from kernelwright.dsl.bind import EXPRESSIONS
 from kernelwright.dsl.check.binding import host_statements
 from kernelwright.dsl.diagnostics import Diagnostic
 from kernelwright.dsl.host_nodes import Hole, Host, HostAssign, Launch, Program
 from kernelwright.dsl.launch import hole_admits
-from kernelwright.dsl.nodes import Apply, Expr, Literal, SyncAll, statements
+from kernelwright.dsl.nodes import Apply, Expr, Literal, Ref, SyncAll, statements
 from kernelwright.dsl.parse.source import Source
 from kernelwright.dsl.print_expression import expression_text
 from kernelwright.dsl.print_program import hole_text
+from kernelwright.dsl.types import Name
 
 
-def check_host(source: Source, program: Program, host: Host, target: Target) -> list[Diagnostic]:
+def check_host(source: Source, program: Program, host: Host) -> list[Diagnostic]:
     """Findings of one host function."""
     found: list[Diagnostic] = []
+    names: dict[Name, list[Expr]] = {}
     for item in host_statements(host.body):
         found += [_default(source, hole) for hole in _holes(item) if not _is_legal(hole)]
+        if isinstance(item, HostAssign) and isinstance(item.value, EXPRESSIONS):
+            names.setdefault(item.name, []).append(item.value)
         if isinstance(item, Launch):
             kernel = program.kernel(item.kernel.text)
             has_sync = any(isinstance(one, SyncAll) for one in statements(kernel.body))
-            if has_sync and not _fits(item.cores, target):
+            if has_sync and not _fits(item.cores, names):
                 found.append(_too_many(source, item))
     return found
 
@@ -59,15 +63,19 @@ def _default(source: Source, hole: Hole) -> Diagnostic:
     )
 
 
-def _fits(cores: Expr, target: Target) -> bool:
+def _fits(cores: Expr, names: Mapping[Name, list[Expr]]) -> bool:
     """True where a core count is at most that of the device."""
     match cores:
         case Apply(function="num_cores"):
             return True
         case Apply(function="min", operands=operands):
-            return any(_fits(item, target) for item in operands)
+            return any(_fits(item, names) for item in operands)
         case Apply(function="max", operands=operands):
-            return all(_fits(item, target) for item in operands)
+            return all(_fits(item, names) for item in operands)
+        case Ref(name=name) if name in names:
+            # The name is left out of what follows, so that `n = n + 1` ends the search.
+            rest = {key: values for key, values in names.items() if key != name}
+            return all(_fits(value, rest) for value in names[name])
         case Literal(value=value):
             return value <= 1
     return False

@@ -47,10 +47,7 @@ def _same(context: Context, node: Op, source: View) -> bool:
     views = [item for item in node.operands if isinstance(item, View)]
     if len(views) < 2:
         return True
-    sizes = [
-        tuple(b - a for a, b in _ends(context, view, context.read(view.buffer, view.at).sizes))
-        for view in views
-    ]
+    sizes = [_sizes(context, view) for view in views]
     own = sizes[views.index(source)]
     return all(
         len(own) >= len(size)
@@ -60,6 +57,12 @@ def _same(context: Context, node: Op, source: View) -> bool:
         )
         for size in sizes
     )
+
+
+def _sizes(context: Context, view: View) -> tuple[Polynomial, ...]:
+    ends = _ends(context, view, context.read(view.buffer, view.at).sizes)
+    kept = [isinstance(axis, Span) for axis in view.index] or [True] * len(ends)
+    return tuple(stop - start for keep, (start, stop) in zip(kept, ends, strict=True) if keep)
 
 
 def _are_apart(context: Context, one: View, other: View) -> bool:

@@ -125,7 +125,7 @@ def _checked(program: Program, source: Source, file: str, target: Target) -> Che
         found += [item for one in checked for item in one.diagnostics]
         kernels.append(checked[0].kernel)
     for host in program.hosts:
-        found += check_host(source, program, host, target)
+        found += check_host(source, program, host)
     found = sorted(dict.fromkeys(found), key=lambda item: (item.at.line, item.at.col))
     has_error = any(item.severity is Severity.ERROR for item in found)
     result = None if has_error else replace(program, kernels=tuple(kernels))

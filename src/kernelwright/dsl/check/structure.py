@@ -11,11 +11,14 @@ from kernelwright.dsl.check.bodies import is_core_loop
 from kernelwright.dsl.check.tokens import TokenCheck
 from kernelwright.dsl.diagnostics import Diagnostic, Edit
 from kernelwright.dsl.nodes import (
+    Apply,
     Assign,
+    Binary,
     Block,
     For,
     If,
     Kernel,
+    Literal,
     Load,
     Op,
     ReadScalar,
@@ -34,7 +37,7 @@ from kernelwright.dsl.nodes import (
 from kernelwright.dsl.parse.source import Source
 from kernelwright.dsl.print_expression import type_text
 from kernelwright.dsl.print_program import simple_text
-from kernelwright.dsl.tree import subexpressions
+from kernelwright.dsl.tree import loop_operands, subexpressions
 from kernelwright.dsl.types import Name, Position
 
 WHERE = {
@@ -162,9 +165,9 @@ class StructureCheck:
             )
             return
         for part in subexpressions(item.condition):
-            if (isinstance(part, Ref) and part.kind in (RefKind.LOCAL, RefKind.LOOP)) or isinstance(
-                part, Reduce | ReadScalar
-            ):
+            is_local = isinstance(part, Ref) and part.kind in (RefKind.LOCAL, RefKind.LOOP)
+            is_core = isinstance(part, Apply) and part.function == "core_id"
+            if is_local or is_core or isinstance(part, Reduce | ReadScalar):
                 self.add(
                     "E203",
                     item.at,
@@ -188,6 +191,13 @@ class StructureCheck:
                 "tl.sync_all inside a core loop",
                 "sync_all: cores have different shares, even empty ones, so they would wait "
                 "for each other a different number of times, for ever",
+            )
+        elif any(isinstance(one, For) and not _is_uniform(one) for one in outer):
+            self.add(
+                "E504",
+                item.at,
+                "tl.sync_all in a loop whose length may differ between cores",
+                "sync_all: every core must reach it the same number of times",
             )
         elif any(isinstance(one, If) for one in outer):
             self.add(
@@ -353,3 +363,15 @@ class StructureCheck:
             Edit(region.at.line, f"with tl.compute():\n    tl.copy({new}, {name.text})\n{head}"),
             *self.source.replace(store.source.at, new),
         )
+
+
+def _is_uniform(item: For) -> bool:
+    """True where every core runs the loop equally often, as its head shows."""
+    return all(
+        isinstance(part, Literal)
+        or (isinstance(part, Ref) and part.kind in (RefKind.DIM, RefKind.CONST, RefKind.PARAM))
+        or isinstance(part, Binary)
+        or (isinstance(part, Apply) and part.function != "core_id")
+        for operand in loop_operands(item.over)
+        for part in subexpressions(operand)
+    )

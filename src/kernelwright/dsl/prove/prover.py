@@ -225,16 +225,13 @@ class Prover:
                 yield fact.polynomial
         if len(target) < 2:
             return
-        for atom in dict.fromkeys(target):
-            rest = without(target, (atom,))
-            assert rest is not None
-            if not self._is_nonnegative(rest):
-                continue
-            cofactor = from_terms({rest: 1})
-            for fact in reversed(self.facts):
-                factor = fact.polynomial.coefficients.get((atom,), 0)
-                if factor and (factor > 0) == is_positive:
-                    yield fact.polynomial * cofactor
+        for fact in reversed(self.facts):
+            for monomial, factor in fact.polynomial.terms:
+                if not monomial or (factor > 0) != is_positive:
+                    continue
+                rest = without(target, monomial)
+                if rest and self._is_nonnegative(rest):
+                    yield fact.polynomial * from_terms({rest: 1})
 
     def _by_cases(self, goal: Polynomial, depth: int) -> bool:
         if depth == 0:
