@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,11 +15,12 @@ from kernelwright.backends.cpu.export import exported
 from kernelwright.backends.cpu.inline_build import InlineBuilder, runnable
 from kernelwright.backends.cpu.parts import MODEL, complaint_about, cpp_parts, is_inline
 from kernelwright.backends.cpu.profiling import profile_of
+from kernelwright.backends.cpu.restore import restored
 from kernelwright.backends.cpu.screening import screened
 from kernelwright.backends.cpu.seed_knowledge import seed_items
 from kernelwright.backends.cpu.shim import shim_source
 from kernelwright.backends.cpu.static_facts import facts_of, forbidden_symbols
-from kernelwright.backends.cpu.toolchain import BASE_FLAGS, LIBRARY, Toolchain
+from kernelwright.backends.cpu.toolchain import BASE_FLAGS, LIBRARY, OPENMP, Toolchain
 from kernelwright.backends.cpu.torch_names import DISPATCHED
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.execution import Build, Failure, Finding
@@ -84,7 +84,7 @@ class CpuBackend:
             ToolchainMissing: if there is no compiler.
         """
         return {
-            "compiler": self._toolchain.version(),
+            "compiler": f"{self._toolchain.version()} ({self._toolchain.path()})",
             "flags": " ".join(self._toolchain.flags()),
             "processor": self._toolchain.processor.model,
             "vector_bits": str(self._toolchain.processor.vector_bits),
@@ -191,28 +191,17 @@ class CpuBackend:
 
     def export(self, candidate: Candidate, task: Task) -> Mapping[str, str]:
         """Return the C++ parts and a `model.py` that builds and calls them on any machine."""
-        flags = (*BASE_FLAGS, *self._toolchain.extra_flags)
+        flags = (*BASE_FLAGS, OPENMP, *self._toolchain.extra_flags)
         return exported(candidate, task, flags=flags)
+
+    def candidate(self, files: Mapping[str, str]) -> Candidate:
+        """Return files that a user has as a candidate; an export's loader is taken out again."""
+        model = restored(files[MODEL]) if MODEL in files else None
+        return Candidate.of(self.name, {**files, **({} if model is None else {MODEL: model})})
 
     def knowledge(self) -> tuple[MemoryItem, ...]:
         """Return what is known about writing for this backend before any rollout."""
         return seed_items()
-
-    def machine_facts(self) -> tuple[tuple[str, str], ...]:
-        """Return what `doctor` shows of this backend: (name, value).
-
-        Raises:
-            ToolchainMissing: if there is no compiler.
-        """
-        tools = [f"{tool}: {shutil.which(tool) or 'missing'}" for tool in ("nm", "objdump")]
-        return (
-            ("compiler", str(self._toolchain.path())),
-            ("version", self._toolchain.version()),
-            ("flags", " ".join(self._toolchain.flags())),
-            ("processor", self._toolchain.processor.model),
-            ("vectors", f"{self._toolchain.processor.vector_bits} bits"),
-            ("binary tools", ", ".join(tools)),
-        )
 
     @contextmanager
     def _opened(self, build: Build) -> Iterator[Module]:

@@ -12,7 +12,7 @@ _CONTEXT = re.compile(r"^(In file included from .*|\s+from .*|.*: In [\w ]*funct
 _SUMMARY = re.compile(
     r"^(compilation terminated\.|\d+ errors? generated\.|ninja: build stopped: .*)\n?", re.MULTILINE
 )
-_TEMPORARY = re.compile(r"(?:[\w./-]*/)?cc\w{6}\.o:?")
+_TEMPORARY = re.compile(r"(?:[\w./-]*/)?(?:cc\w{6}|\w+-[0-9a-f]{6})\.o:?")
 _FOLDERS = re.compile(r"/(?:[\w.+-]+/)+(?=[\w.+-]+(?:\.(?:cpp|h|hpp|so|o)\b|:\d))")
 
 

@@ -30,7 +30,8 @@ from typing import Any
 
 import torch
 """
-_NAMESPACE = "_KERNEL_OPS"
+NAMESPACE = "_KERNEL_OPS"
+LOADER = "_load_kernels"
 _RETURN = """\
 shared = _library()
 kernels = {name: _kernel(shared, name, rows) for name, rows in _SIGNATURES.items()}
@@ -72,11 +73,11 @@ def exported(candidate: Candidate, task: Task, *, flags: Sequence[str]) -> Mappi
     prelude = "\n".join(
         [
             f"# Candidate {candidate.candidate_id} for the task {_one_line(task.name)}.",
-            "def _load_kernels():",
+            f"def {LOADER}():",
             '    """Compile the kernels for this machine on first import; return them to call."""',
             textwrap.indent(loader, "    "),
             "",
-            f"{_NAMESPACE} = _load_kernels()",
+            f"{NAMESPACE} = {LOADER}()",
             "",
         ]
     )
@@ -118,10 +119,10 @@ def _without_import(source: str) -> str:
 
 def _replacement(node: ast.Import | ast.ImportFrom) -> str:
     if isinstance(node, ast.ImportFrom):
-        return "; ".join(f"{a.asname or a.name} = {_NAMESPACE}.{a.name}" for a in node.names)
+        return "; ".join(f"{a.asname or a.name} = {NAMESPACE}.{a.name}" for a in node.names)
     others = [alias for alias in node.names if alias.name != "kernel_ops"]
     ours = [alias for alias in node.names if alias.name == "kernel_ops"]
-    statements = [f"{alias.asname or alias.name} = {_NAMESPACE}" for alias in ours]
+    statements = [f"{alias.asname or alias.name} = {NAMESPACE}" for alias in ours]
     if others:
         statements.insert(0, ast.unparse(ast.Import(names=others)))
     return "; ".join(statements)

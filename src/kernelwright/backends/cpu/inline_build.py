@@ -90,10 +90,15 @@ class InlineBuilder:
     def _forbidden(self, folder: Path, libraries: Sequence[str]) -> Failure | None:
         tool = shutil.which("nm")
         if tool is None:
-            return None
+            raise ToolchainMissing(
+                "the symbols of built kernels cannot be checked: there is no nm",
+                fix="install binutils (Debian, Ubuntu: `apt install binutils`)",
+            )
         done = self.sandbox.run(
             [tool, "-D", "--undefined-only", *libraries], workdir=folder, limits=LIMITS
         )
+        if done.cause is not None or done.returncode != 0:
+            return Failure(Category.COMPILE_ERROR, "nm cannot read the library's symbols")
         return inline_symbols(done.stdout.decode(errors="replace"))
 
 

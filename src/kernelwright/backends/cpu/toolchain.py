@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,6 @@ BASE_FLAGS = (
     "-O3",
     "-fPIC",
     "-shared",
-    "-fopenmp",
     "-fno-math-errno",
     "-fno-trapping-math",
     "-ffp-contract=fast",
@@ -34,13 +34,24 @@ BASE_FLAGS = (
 )
 """Flags of every build. Values stay IEEE: NaN, infinities and signed zeros work as written."""
 
+OPENMP = "-fopenmp"
+"""How OpenMP is switched on, also in artifacts."""
+
+OPENMP_SIMD = "-fopenmp-simd"
+"""What is used where OpenMP's run time cannot start in the sandbox: vectors, but no threads. Old
+versions of clang's run time insist on shared memory, which untrusted code does not get."""
+
 LIBRARY = "kernel.so"
 _LIMITS = Limits(wall_s=60.0, cpu_s=60.0, memory_bytes=3 << 30, file_bytes=64 << 20)
 _LARGEST_LIBRARY = 64 << 20
-_PROBE = (
-    "#include <cmath>\n#include <omp.h>\n"
-    'extern "C" void probe(float* x) { x[0] = std::sqrt((float)omp_get_max_threads()); }\n'
-)
+_PROBE = """
+#include <cmath>
+extern "C" void probe(float* x) {
+#pragma omp parallel for
+    for (int i = 0; i < 4; i++) x[i] = std::sqrt(x[i]);
+}
+"""
+_RUN_PROBE = "import ctypes; x = (ctypes.c_float * 4)(); ctypes.CDLL('./probe.so').probe(x)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +60,7 @@ class Compiled:
 
     Attributes:
         library: The file's bytes.
-        symbols: Output of `nm -D --undefined-only`, empty where there is no nm.
+        symbols: Output of `nm -D --undefined-only`.
         disassembly: Output of `objdump -d`, empty where there is no objdump.
     """
 
@@ -103,7 +114,11 @@ class Toolchain:
         return self._probed()[1]
 
     def compile(self, parts: Sequence[tuple[str, str]]) -> Compiled | Failure:
-        """Build the `.cpp` parts, given with their headers as (path, content), to one library."""
+        """Build the `.cpp` parts, given with their headers as (path, content), to one library.
+
+        Raises:
+            ToolchainMissing: if there is no compiler, or no nm to check what it made.
+        """
         with tempfile.TemporaryDirectory(prefix="kernelwright-build-") as name:
             folder = Path(name)
             for path, content in parts:
@@ -117,18 +132,20 @@ class Toolchain:
             library = (folder / LIBRARY).read_bytes()
             if len(library) > _LARGEST_LIBRARY:
                 return Failure(Category.COMPILE_ERROR, "the library is larger than 64 MiB")
-            return Compiled(
-                library,
-                self._inspected(["nm", "-D", "--undefined-only"], folder),
-                self._inspected(["objdump", "-d", "--no-show-raw-insn"], folder),
-            )
-
-    def _inspected(self, command: Sequence[str], folder: Path) -> str:
-        tool = shutil.which(command[0])
-        if tool is None:
-            return ""
-        done = self._run([tool, *command[1:], LIBRARY], folder)
-        return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
+            nm, objdump = shutil.which("nm"), shutil.which("objdump")
+            if nm is None:
+                raise ToolchainMissing(
+                    "the symbols of built kernels cannot be checked: there is no nm",
+                    fix="install binutils (Debian, Ubuntu: `apt install binutils`)",
+                )
+            listed = self._run([nm, "-D", "--undefined-only", LIBRARY], folder)
+            if listed.cause is not None or listed.returncode != 0:
+                return Failure(Category.COMPILE_ERROR, "nm cannot read the library's symbols")
+            disassembly = ""
+            if objdump is not None:
+                shown = self._run([objdump, "-d", "--no-show-raw-insn", LIBRARY], folder)
+                disassembly = shown.stdout.decode(errors="replace")
+            return Compiled(library, listed.stdout.decode(errors="replace"), disassembly)
 
     def _run(self, argv: Sequence[str], folder: Path, stdin: bytes = b"") -> Finished:
         home = self.path().resolve().parent.parent
@@ -151,28 +168,30 @@ class Toolchain:
             if found is None:
                 found = self._asked(path)
                 self._remember(key, found)
-            version, vectors = found
-            self._known = version, (*BASE_FLAGS, *vectors, *self.extra_flags)
+            version, chosen = found
+            self._known = version, (*BASE_FLAGS, *chosen, *self.extra_flags)
         return self._known
 
     def _asked(self, path: Path) -> tuple[str, list[str]]:
-        """Ask for the version, and find out by trying which vector flags the compiler knows."""
+        """Ask for the version, and find out by trying which flags work with this compiler."""
         with tempfile.TemporaryDirectory(prefix="kernelwright-probe-") as name:
             folder = Path(name)
             done = self._run([str(path), "-dumpfullversion", "-dumpversion"], folder)
+            if done.returncode != 0:  # clang knows the short form only, which for it is complete
+                done = self._run([str(path), "-dumpversion"], folder)
             number = done.stdout.decode(errors="replace").strip() or "of unknown version"
             vectors = list(self.processor.flags)
             self._try(vectors, folder)
-            return f"{path.name} {number}", vectors
+            ran = self._run([sys.executable, "-S", "-c", _RUN_PROBE], folder)
+            openmp = OPENMP if ran.returncode == 0 else OPENMP_SIMD
+            return f"{path.name} {number}", [openmp, *vectors]
 
     def _remembered(self, key: str) -> tuple[str, list[str]] | None:
         if self.cache_file is None:
             return None
         try:
             record = json.loads(self.cache_file.read_text(encoding="utf-8"))
-            return (
-                (str(record["version"]), list(record["vectors"])) if record["key"] == key else None
-            )
+            return (str(record["version"]), list(record["flags"])) if record["key"] == key else None
         except (OSError, ValueError, KeyError, TypeError):
             # Missing or damaged: it is a cache, asking again makes it whole.
             return None
@@ -181,13 +200,14 @@ class Toolchain:
         if self.cache_file is not None:
             self.cache_file.parent.mkdir(parents=True, exist_ok=True)
             fresh = self.cache_file.with_suffix(f".{os.getpid()}")
-            record = {"key": key, "version": found[0], "vectors": found[1]}
+            record = {"key": key, "version": found[0], "flags": found[1]}
             fresh.write_text(json.dumps(record), encoding="utf-8")
             os.replace(fresh, self.cache_file)
 
     def _try(self, vectors: list[str], folder: Path) -> None:
         for _ in range(len(vectors) + 1):
-            argv = [str(self.path()), *BASE_FLAGS, *vectors, "-x", "c++", "-", "-o", "probe.so"]
+            argv = [str(self.path()), *BASE_FLAGS, OPENMP, *vectors, "-x", "c++", "-"]
+            argv += ["-o", "probe.so"]
             done = self._run(argv, folder, stdin=_PROBE.encode())
             if done.returncode == 0:
                 return
