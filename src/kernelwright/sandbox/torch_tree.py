@@ -61,7 +61,7 @@ def from_torch(value: Any) -> Tree:
     """
     if isinstance(value, torch.Tensor):
         return _bytes_of(value)
-    if type(value) is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
+    if isinstance(value, tuple) and _is_plain_tuple(value):
         return tuple(from_torch(item) for item in value)
     if type(value) is list:
         return [from_torch(item) for item in value]
@@ -162,6 +162,12 @@ def _bytes_of(tensor: torch.Tensor) -> Tree:
     strides = None if tensor.is_contiguous() else tuple(int(s) for s in tensor.stride())
     # A copy: the module may still hold the storage and write to it after it has returned.
     return Tensor(NAMES[tensor.dtype], shape, bytes(raw_bytes(tensor)), strides)
+
+
+def _is_plain_tuple(value: tuple[Any, ...]) -> bool:
+    """Whether it is a tuple, a named tuple, or what functions such as `torch.max` return."""
+    kind = type(value)
+    return kind is tuple or hasattr(value, "_fields") or kind.__module__ == "torch.return_types"
 
 
 def _type_name(value: Any) -> str:

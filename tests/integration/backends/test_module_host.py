@@ -84,6 +84,15 @@ def test_outputs_come_back_as_bytes(opened: Opened) -> None:
     assert "aten::mul" in returned.dispatched
 
 
+def test_named_results_of_torch_count_as_tuples(opened: Opened) -> None:
+    with opened(forward("return torch.max(x, dim=0)")) as module:
+        module.construct(call())
+        returned = module.run((floats(1, 3, 2),))
+    assert isinstance(returned, Returned)
+    assert isinstance(returned.outputs, tuple)
+    assert values(returned.outputs[0]) == [3]
+
+
 def test_arguments_get_the_strides_that_were_asked_for(opened: Opened) -> None:
     x = Tensor("float32", (2, 3), struct.pack("6f", *range(6)), strides=(1, 4))
     with opened(forward("return torch.tensor(x.stride()), x.contiguous()")) as module:
