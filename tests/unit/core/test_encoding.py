@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kernelwright.core import encode
 from kernelwright.core.budget import Budget, Usage
 from kernelwright.core.encode import from_json, to_json
 from kernelwright.core.errors import RecordUnreadable
+from kernelwright.core.fingerprint import Json
 
 
 @pytest.mark.parametrize("odd", ["nan", "inf", "-inf"])
@@ -25,3 +27,30 @@ def test_a_boolean_is_not_a_number() -> None:
     assert isinstance(written, dict)
     with pytest.raises(RecordUnreadable):
         from_json(Budget, {**written, "rollouts": True})
+
+
+def test_an_older_record_is_migrated_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = to_json(Budget(rollouts=3))
+    assert isinstance(written, dict)
+    first = {**written, "rounds": written["rollouts"]}
+    del first["rollouts"]
+
+    def renamed(fields: dict[str, Json]) -> dict[str, Json]:
+        return {"rollouts" if name == "rounds" else name: fields[name] for name in fields}
+
+    def doubled(fields: dict[str, Json]) -> dict[str, Json]:
+        count = fields["rollouts"]
+        assert isinstance(count, int)
+        return {**fields, "rollouts": 2 * count}
+
+    monkeypatch.setattr(encode, "VERSIONS", {"Budget": 3})
+    monkeypatch.setattr(encode, "MIGRATIONS", {("Budget", 1): renamed, ("Budget", 2): doubled})
+    assert from_json(Budget, first) == Budget(rollouts=6)
+    assert to_json(Budget(rollouts=6)) == {**written, "record_version": 3, "rollouts": 6}
+
+
+def test_a_newer_record_names_the_version_it_needs() -> None:
+    written = to_json(Budget())
+    assert isinstance(written, dict)
+    with pytest.raises(RecordUnreadable, match=r"version 7(.|\n)*fix: upgrade kernelwright"):
+        from_json(Budget, {**written, "record_version": 7})

@@ -196,3 +196,22 @@ def test_a_gain_beyond_measure_is_still_a_number() -> None:
 def test_long_feedback_is_cut() -> None:
     trace = items_from(a_rollout(RUN, 0, verdict=infeasible("x" * 10_000)))[0]
     assert trace.body.count("x") < 4_100
+
+
+def test_without_a_baseline_a_trace_states_the_time() -> None:
+    rollout = a_rollout(RUN, 0, verdict=feasible(speedup=None, median_us=123.4))
+    trace = items_from(rollout)[0]
+    assert trace.title == "draft: feasible, 123 us"
+    assert "limited by" not in trace.body
+
+
+def test_a_rollout_that_names_no_start_point_credits_its_context_alone() -> None:
+    rollout = a_rollout(RUN, 1, verdict=feasible(), context=["a"], reward=0.5)
+    odd = replace(rollout, proposal=replace(rollout.proposal, stage=Stage.REFINE))
+    assert [update.item_id for update in lesson(odd).updates] == ["a"]
+
+
+@pytest.mark.parametrize(("floor", "limit"), [(0.0, 1.0), (0.1, 0.0), (-1.0, 1.0)])
+def test_safeguards_that_guard_nothing_are_refused(floor: float, limit: float) -> None:
+    with pytest.raises(ValueError, match="positive"):
+        Safeguards(floor, limit)
