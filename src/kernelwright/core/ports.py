@@ -113,6 +113,10 @@ class Backend(Protocol):
     def knowledge(self) -> tuple[MemoryItem, ...]:
         """Return the seed knowledge of this backend: API cards and practices (M(0) of eq. 1)."""
 
+    def candidate(self, files: Mapping[str, str]) -> Candidate:
+        """Return files that a user has as a candidate; what `export` wrote is read back."""
+        ...
+
     def export(self, candidate: Candidate, task: Task) -> Mapping[str, str]:
         """Return the files of an artifact that runs without this product, by path."""
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from kernelwright.core.ports import Backend, Generator, Strategy
-from kernelwright.sandbox import Sandbox
+from kernelwright.sandbox import Limits, Sandbox
+from kernelwright.sandbox.module_client import Timeouts
 from kernelwright.wiring.registries import BACKENDS, GENERATORS, STRATEGIES
 from kernelwright.wiring.settings import Settings, cache_folder
+
+_LIFE_S = 3600.0
+"""Seconds for all runs of one candidate together; each request has its own limit."""
 
 
 def make_backend(name: str, settings: Settings, sandbox: Sandbox) -> Backend:
@@ -18,7 +22,20 @@ def make_backend(name: str, settings: Settings, sandbox: Sandbox) -> Backend:
     factory = BACKENDS.factory(name)
     folder = cache_folder() / name
     if name == "cpu":
-        return factory(sandbox, cache_folder=folder, compiler=settings.cpu.compiler)
+        wall_s, threads = settings.sandbox.wall_s, settings.cpu.threads
+        return factory(
+            sandbox,
+            cache_folder=folder,
+            compiler=settings.cpu.compiler,
+            threads=threads,
+            limits=Limits(
+                wall_s=_LIFE_S,
+                cpu_s=_LIFE_S * threads,
+                memory_bytes=settings.sandbox.memory_bytes,
+                processes=threads,
+            ),
+            timeouts=Timeouts(wall_s, wall_s, wall_s, wall_s),
+        )
     return factory(sandbox, cache_folder=folder)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kernelwright.core.candidate import Candidate
 from kernelwright.core.errors import UsageMistake
 
 REPORTS = frozenset({"report.md", "report.json"})
@@ -12,8 +11,8 @@ SINGLE_FILE_PART = "model.py"
 SIZE_LIMIT_BYTES = 4 << 20
 
 
-def read_candidate(path: Path, backend: str) -> Candidate:
-    """Read the candidate at `path`: every text file of a folder, or one file as `model.py`.
+def read_files(path: Path) -> dict[str, str]:
+    """Read the parts at `path`: every text file of a folder, or one file as `model.py`.
 
     Reports, hidden files, caches and built libraries in the folder are no parts.
 
@@ -21,7 +20,7 @@ def read_candidate(path: Path, backend: str) -> Candidate:
         UsageMistake: if there is nothing to read, or it is no text of sensible size.
     """
     if path.is_file():
-        return Candidate.of(backend, {SINGLE_FILE_PART: _text(path)})
+        return {SINGLE_FILE_PART: _text(path)}
     if not path.is_dir():
         raise UsageMistake(
             f"there is no candidate at {path}", fix="name a folder of parts, or one file"
@@ -35,7 +34,7 @@ def read_candidate(path: Path, backend: str) -> Candidate:
         raise UsageMistake(
             f"the folder {path} holds no parts", fix="put the kernel's sources and model.py there"
         )
-    return Candidate.of(backend, files)
+    return files
 
 
 def _is_part(path: Path) -> bool:

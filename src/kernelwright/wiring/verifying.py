@@ -14,7 +14,7 @@ from kernelwright.verify.feedback import verdict_json
 from kernelwright.verify.policy import Policy
 from kernelwright.verify.verifier import standard_verifier
 from kernelwright.wiring.bench import Bench, opened_bench
-from kernelwright.wiring.candidates import read_candidate
+from kernelwright.wiring.candidates import read_files
 from kernelwright.wiring.options import VerifyOptions
 from kernelwright.wiring.settings import Settings
 
@@ -27,8 +27,9 @@ def verify(options: VerifyOptions, settings: Settings) -> dict[str, Json]:
         TaskInvalid: if the task file is no task that runs here.
         MachineLacks: if the toolchain or the sandbox is not to be had.
     """
-    candidate = read_candidate(options.candidate, options.backend)
+    files = read_files(options.candidate)
     with opened_bench(options.task, options.backend, settings) as bench:
+        candidate = bench.backend.candidate(files)
         admission, verifier = admitted(bench, options.tolerance)
         verdict = verifier.verify(candidate)
         return {
