@@ -20,7 +20,7 @@ from kernelwright.sandbox.channel import Channel
 
 _PTRACE_SEIZE, _PTRACE_DETACH = 0x4206, 17
 _BURST_EXTRA = 200
-_READ_SEARCH = 1 << 2
+_OVERRIDE, _READ_SEARCH = 1 << 1, 1 << 2
 _FIRST_FREE_FD = 4
 
 
@@ -218,6 +218,8 @@ def _privileges(request: Mapping[str, Json]) -> str:
     held = data[0] | data[1] | data[2] | data[3] | data[4] | data[5]
     if held == _READ_SEARCH:
         return "it may read what is closed to others, as this Python or a handed-over file is"
+    if held == _OVERRIDE:
+        return "it may pass by permissions of files, where Landlock lets it"
     if held or bound != 1 or os.geteuid() == 0:
         return f"uid {os.geteuid()}, capabilities {held:#x}, no_new_privs {bound}"
     return "stopped: no capability, and none to be gained"

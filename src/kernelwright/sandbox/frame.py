@@ -28,7 +28,7 @@ _CHUNK = 4 << 20
 _HUGE = 4 << 20
 _PAGE = mmap.PAGESIZE
 _SOCKET_BYTES = 4 << 20
-_LIBC = ctypes.CDLL(None)
+_MADV_HUGEPAGE = 14
 
 
 class FrameError(Exception):
@@ -213,7 +213,8 @@ def _new_bytes(size: int) -> tuple[Buffer, memoryview]:
     if size >= _HUGE:
         # Faulting in 2 MiB at a time doubles the speed; a kernel that declines changes nothing.
         first = -(-address // _PAGE) * _PAGE
-        _LIBC.madvise(ctypes.c_void_p(first), ctypes.c_size_t(address + size - first), 14)
+        length = ctypes.c_size_t(address + size - first)
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(first), length, _MADV_HUGEPAGE)
     return blob, memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
 
 

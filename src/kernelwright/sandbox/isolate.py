@@ -10,11 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kernelwright.sandbox.folder import entries_below
-from kernelwright.sandbox.landlock import SCOPED_SIGNALS, landlock_version, restrict
+from kernelwright.sandbox.landlock import (
+    GUARDED_LENGTHS,
+    SCOPED_SIGNALS,
+    landlock_version,
+    restrict,
+)
 from kernelwright.sandbox.plan import Plan
 from kernelwright.sandbox.readable import DEVICES, is_readable_by_all
 from kernelwright.sandbox.seccomp import install_filter, is_filter_known
 from kernelwright.sandbox.syscalls import (
+    CAP_DAC_OVERRIDE,
     CAP_DAC_READ_SEARCH,
     CLONE_NEWIPC,
     CLONE_NEWNET,
@@ -34,6 +40,7 @@ from kernelwright.sandbox.watch import read_stat
 
 _NAMESPACES = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC
 _MEMLOCK_BYTES = 64 << 10
+_NOBODY = 65534
 _RESERVE_BYTES = 16 << 30
 """Address space of a warm child for stacks, arenas and mapped libraries; even its page tables, at
 one page for 2 MiB, are small."""
@@ -67,10 +74,10 @@ def probe(uid: int, *, namespaces: bool) -> Ability:
     """Find out what works here by trying each mechanism in a process that is thrown away.
 
     Args:
-        uid: A user id that children may become when we are root.
+        uid: A user id that children may become when we are root; 0 if there is none.
         namespaces: Whether namespaces may be used at all.
     """
-    is_root = os.geteuid() == 0 and _works(lambda: _become_user(uid))
+    is_root = os.geteuid() == 0 and uid > 0 and _works(lambda: _become_user(uid))
     known = is_supported()
     kind = ("root" if is_root else "user") if namespaces and known else "none"
     trial = Ability(is_root, kind, False, landlock_version() if known else 0, False)
@@ -119,7 +126,7 @@ def give_folder(plan: Plan, ability: Ability) -> None:
             # A file with a second name is also somebody else's: it stays read-only.
             if entry.is_folder or entry.links == 1:
                 os.chown(entry.path, plan.uid, plan.uid, follow_symlinks=False)
-    elif not ability.mounts and plan.argv:
+    if not ability.mounts and plan.argv:
         program = os.path.join(plan.workdir, plan.argv[0])
         inside = os.path.realpath(program).startswith(plan.workdir + "/")
         if inside and os.path.isfile(program):
@@ -135,8 +142,9 @@ def separate(ability: Ability) -> None:
         unshare(_NAMESPACES | CLONE_NEWUSER)
         for name, text in (
             ("setgroups", "deny"),
-            ("uid_map", f"{uid} {uid} 1"),
-            ("gid_map", f"{gid} {gid} 1"),
+            # Root of a container that has no other user is nobody inside.
+            ("uid_map", f"{uid or _NOBODY} {uid} 1"),
+            ("gid_map", f"{gid or _NOBODY} {gid} 1"),
         ):
             with open(f"/proc/self/{name}", "w") as file:
                 file.write(text)
@@ -172,7 +180,7 @@ def confine(plan: Plan, ability: Ability) -> None:
         install_filter(
             shares_pids=ability.namespaces == "none",
             signals_are_scoped=ability.landlock >= SCOPED_SIGNALS,
-            shares_files=not ability.hides_owned_files,
+            shares_files=not ability.hides_owned_files or CAP_DAC_OVERRIDE in keep,
         )
 
 
@@ -198,13 +206,16 @@ def _needed_capabilities(plan: Plan, ability: Ability) -> tuple[int, ...]:
     closed = [p for p in paths if not is_readable_by_all(p, with_parents=not ability.mounts)]
     if not ability.is_root or not closed:
         return ()
-    confined = ability.mounts or ability.landlock
-    if not confined or CAP_DAC_READ_SEARCH not in held_capabilities():
-        raise PermissionError(
-            f"{closed[0]} can be reached by root only: make it readable for other users, or run as"
-            " one of them, or grant the container CAP_SYS_ADMIN"
-        )
-    return (CAP_DAC_READ_SEARCH,)
+    held = held_capabilities()
+    if CAP_DAC_READ_SEARCH in held and (ability.mounts or ability.landlock):
+        return (CAP_DAC_READ_SEARCH,)
+    if CAP_DAC_OVERRIDE in held and ability.landlock >= GUARDED_LENGTHS:
+        # All that an ordinary container has: Landlock still lets nothing be written elsewhere.
+        return (CAP_DAC_OVERRIDE,)
+    raise PermissionError(
+        f"{closed[0]} can be reached by root only: make it readable for other users, or run as"
+        " one of them, or grant the container CAP_SYS_ADMIN"
+    )
 
 
 def _process_limit(plan: Plan, ability: Ability) -> int:

@@ -16,6 +16,8 @@ _FIRST_VERSION = (1 << 13) - 1
 _FILE_ONLY = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _NET = 0b11
 _SCOPES = 0b11
+GUARDED_LENGTHS = 3
+"""First version that keeps files outside from being cut."""
 SCOPED_SIGNALS = 6
 """First version that keeps signals and abstract sockets inside."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import socket
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from kernelwright.core.errors import UsageMistake
+from kernelwright.core.errors import SandboxUnavailable, UsageMistake
 from kernelwright.core.fingerprint import Json
 from kernelwright.sandbox.child import Child
 from kernelwright.sandbox.frame import channel_pair
@@ -36,11 +37,19 @@ class Sandbox:
         warm: Modules that a warm child finds imported, so that it starts in milliseconds.
         threads: OpenMP threads of each child.
         namespaces: False leaves kernel namespaces out, as on a machine where they are disabled.
+
+    Raises:
+        SandboxUnavailable: if this is not Linux.
     """
 
     def __init__(
         self, *, warm: tuple[str, ...] = ("torch",), threads: int = 1, namespaces: bool = True
     ) -> None:
+        if sys.platform != "linux":
+            raise SandboxUnavailable(
+                f"untrusted code can be confined on Linux only, this is {sys.platform}",
+                fix="use a Linux machine, container or virtual machine; see SECURITY.md",
+            )
         self._open: set[Leash] = set()
         self._is_closed = False
         self._warm = Spawner(warm=warm, threads=threads, namespaces=namespaces)

@@ -52,18 +52,21 @@ def first_uid() -> int:
 
     They lie above every range that distributions give to users, containers and subordinate ids, and
     differ between product processes, so that one cannot use up another's process limit. Where a
-    container has fewer ids, they are the highest it has.
+    container has fewer ids, they are the highest it has; 0 where it has too few.
     """
     wanted = _FIRST + (os.getpid() & _PIDS) * COUNT
-    end = _last_mapped() + 1
-    return wanted if wanted + COUNT <= end else max(0, end - COUNT)
+    first, count = _last_range()
+    if first <= wanted and wanted + COUNT <= first + count:
+        return wanted
+    return first + count - COUNT if count > COUNT else 0
 
 
 @cache
-def _last_mapped() -> int:
+def _last_range() -> tuple[int, int]:
+    """First id and number of ids of the highest range that exists in this user namespace."""
     try:
         with open("/proc/self/uid_map") as file:
             ranges = [line.split() for line in file]
     except FileNotFoundError:
-        return 0
-    return max(int(first) + int(count) - 1 for first, _, count in ranges)
+        return 0, 0
+    return max((int(first), int(count)) for first, _, count in ranges)

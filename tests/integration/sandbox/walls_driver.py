@@ -24,12 +24,18 @@ from kernelwright.sandbox.syscalls import (
     unshare,
 )
 
+UNREACHABLE = 77
+
 
 def become(uid: int, ways: list[str]) -> None:
     """Turn root into an ordinary user that can reach `ways`; nothing changes for anybody else."""
     closed = {way: first for way in ways if (first := _first_closed(way)) is not None}
     if closed:
-        unshare(CLONE_NEWNS)
+        try:
+            unshare(CLONE_NEWNS)
+        except PermissionError:
+            sys.stderr.write(f"only root may enter {', '.join(closed.values())}")
+            sys.exit(UNREACHABLE)
         mount("none", "/", "", MS_REC | MS_PRIVATE)
         held = {way: os.open(way, os.O_PATH) for way in closed}
         for parent in sorted(set(closed.values())):
