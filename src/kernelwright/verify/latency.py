@@ -39,6 +39,7 @@ from kernelwright.verify.ratio import (
 from kernelwright.verify.roofline import traffic_of
 from kernelwright.verify.rounds import SMALL_OUTPUT_BYTES, Rounds
 from kernelwright.verify.timing import Session, TimingPlan
+from kernelwright.verify.trials import worded
 
 _SLACK = 4.0
 _ILL_SLACK = 64.0
@@ -106,13 +107,14 @@ class LatencyGate:
         try:
             found = self._timed(subject, evidence.build, stopwatch, measured)
         except TimedFailure as failed:
-            return self._report(failed.failure, measured, stopwatch), evidence
+            failure = worded(failed.failure, "Timed run", stopwatch.total_s)
+            return _report(failure, measured, stopwatch, self._policy), evidence
         except BaselineFailed as failed:
             raise MachineLacks(
                 f"the reference of {subject.task.name} failed while it was timed: {failed}",
                 fix="shrink the task (--max-bytes, --max-flops) or use a larger machine",
             ) from failed
-        return self._report(None, measured, stopwatch), _added(evidence, found)
+        return _report(None, measured, stopwatch, self._policy), _added(evidence, found)
 
     def _timed(
         self, subject: Subject, build: Build, stopwatch: Stopwatch, measured: _Measured
@@ -226,27 +228,6 @@ class LatencyGate:
         scene.stopwatch.lap("roofline")
         return tuple(ratios)
 
-    def _report(
-        self, failure: Failure | None, measured: _Measured, stopwatch: Stopwatch
-    ) -> GateReport:
-        details = [
-            ("tolerance", self._policy.tolerance.value),
-            ("quads", f"{len(measured.warm)} warm, {len(measured.cold)} cold"),
-            ("calls_in_a_tick", str(measured.repeats)),
-            ("input_sets", f"{measured.sets} held, fresh content {measured.rounds} times"),
-            ("timed_outputs_checked", str(measured.checked)),
-        ]
-        if measured.cold_absent:
-            details.append(("cold_cache", f"not measured: {measured.cold_absent}"))
-        return GateReport(
-            self.name,
-            GateStatus.PASSED if failure is None else GateStatus.FAILED,
-            reason="" if failure is None else failure.reason,
-            category=None if failure is None else failure.category,
-            details=(*details, *measured.roofline, *stopwatch.details),
-            wall_s=stopwatch.total_s,
-        )
-
     def _simulated(
         self, subject: Subject, evidence: Evidence, build: Build, stopwatch: Stopwatch
     ) -> tuple[GateReport, Evidence]:
@@ -277,3 +258,25 @@ def _construct(duel: Duel, call: Call) -> None:
 
 def _added(evidence: Evidence, found: Evidence) -> Evidence:
     return dataclasses.replace(found, build=evidence.build)
+
+
+def _report(
+    failure: Failure | None, measured: _Measured, stopwatch: Stopwatch, policy: Policy
+) -> GateReport:
+    details = [
+        ("tolerance", policy.tolerance.value),
+        ("quads", f"{len(measured.warm)} warm, {len(measured.cold)} cold"),
+        ("calls_in_a_tick", str(measured.repeats)),
+        ("input_sets", f"{measured.sets} held, fresh content {measured.rounds} times"),
+        ("timed_outputs_checked", str(measured.checked)),
+    ]
+    if measured.cold_absent:
+        details.append(("cold_cache", f"not measured: {measured.cold_absent}"))
+    return GateReport(
+        GateName.LATENCY,
+        GateStatus.PASSED if failure is None else GateStatus.FAILED,
+        reason="" if failure is None else failure.reason,
+        category=None if failure is None else failure.category,
+        details=(*details, *measured.roofline, *stopwatch.details),
+        wall_s=stopwatch.total_s,
+    )

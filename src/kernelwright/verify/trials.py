@@ -219,9 +219,12 @@ def worded(failure: Failure, what: str, elapsed_s: float) -> Failure:
     """Return a failure with the words of EvoKernel, Appendix F.1."""
     if failure.reason.startswith("[FAIL]"):
         return failure
-    if failure.category is Category.TIMEOUT and "timed out" not in failure.reason:
-        return Failure(failure.category, f"[FAIL] {what} timed out after {elapsed_s:.0f}s")
-    return Failure(failure.category, f"[FAIL] {failure.reason[:1].upper()}{failure.reason[1:]}")
+    if failure.category is not Category.TIMEOUT:
+        return Failure(failure.category, f"[FAIL] {failure.reason}")
+    told = failure.reason[:1].upper() + failure.reason[1:]
+    if "timed out" not in told:
+        told = f"{what} timed out after {elapsed_s:.0f}s"
+    return Failure(failure.category, f"[FAIL] {told}")
 
 
 def _digests(outputs: Tree) -> tuple[int, ...]:

@@ -139,8 +139,8 @@ WORDS = [
     (Failure(Category.EXCEPTION, "ValueError: expected 2 arguments"), Category.EXCEPTION,
      "[FAIL] ValueError: expected 2 arguments"),
     (Failure(Category.CRASH, "the process died during first correctness run: SIGSEGV"),
-     Category.CRASH, "[FAIL] The process died during first correctness run: SIGSEGV"),
-    (Failure(Category.MEMORY, "out of memory"), Category.MEMORY, "[FAIL] Out of memory"),
+     Category.CRASH, "[FAIL] the process died during first correctness run: SIGSEGV"),
+    (Failure(Category.MEMORY, "out of memory"), Category.MEMORY, "[FAIL] out of memory"),
 ]  # fmt: skip
 
 
