@@ -105,7 +105,7 @@ _UNARY = (
         temporaries=("_t",),
     ),
     unary(
-        "tanh", "d = tanh(a).", np.tanh, ascendc="Tanh", keywords=(_IMPL,), temporaries=("_t", "_u")
+        "tanh", "d = tanh(a).", np.tanh, ascendc="Tanh", keywords=(_IMPL,), temporaries=("_t",)
     ),
     unary(
         "sigmoid",

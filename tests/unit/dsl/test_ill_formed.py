@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from kernelwright.dsl import CODES, Severity, apply_fix, check_source
+from support.dsl_programs import ILL_FORMED
 
-FOLDER = Path(__file__).parent / "ill_formed"
-FILES = sorted(FOLDER.glob("*.dsl"))
+FILES = ILL_FORMED
 MARK = re.compile(r"# <- (E\d{3})( fixable)?")
 
 

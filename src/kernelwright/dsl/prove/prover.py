@@ -154,10 +154,12 @@ class Prover:
             self._proved.clear()
 
     def relevant(self, *items: Polynomial) -> tuple[str, ...]:
-        """Texts of the facts that share an atom with `items`, without repetition."""
+        """Texts of the facts about the atoms of `items`, nearest first, without repetition."""
         atoms = {atom for item in items for atom in item.atoms}
-        texts = [fact.text for fact in self.facts if fact.polynomial.atoms & atoms]
-        return tuple(dict.fromkeys(texts))
+        near = [fact for fact in self.facts if fact.polynomial.atoms & atoms]
+        wider = {atom for fact in near for atom in fact.polynomial.atoms}
+        far = [fact for fact in self.facts if fact.polynomial.atoms & wider]
+        return tuple(dict.fromkeys(fact.text for fact in (*near, *far)))
 
     # --- proofs ----------------------------------------------------------------------------------
 
