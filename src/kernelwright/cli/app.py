@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from kernelwright import __version__
-from kernelwright.cli import doctor, memory, runs, solve, tasks, verify
+from kernelwright.cli import doctor, dsl, memory, runs, solve, tasks, verify
 from kernelwright.cli.console import (
     EXIT_BUG,
     EXIT_DONE,
@@ -37,6 +37,7 @@ verify.add_to(app)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(runs.app, name="runs")
 app.add_typer(memory.app, name="memory")
+app.add_typer(dsl.app, name="dsl")
 doctor.add_to(app)
 
 
