@@ -9,8 +9,8 @@ from kernelwright.core.encode import to_json
 from kernelwright.core.errors import UnknownName
 from kernelwright.core.fingerprint import Json
 from kernelwright.core.memory_item import MemoryItem, MemoryKind
-from kernelwright.core.ports import Memory, Store, ValueUpdate
-from kernelwright.core.value import Stage, Value
+from kernelwright.core.ports import Memory, ValueUpdate
+from kernelwright.core.value import Stage, Value, ValueView
 from kernelwright.memory.learn import Learning
 from kernelwright.memory.memory import MemorySettings, ValueDrivenMemory
 from kernelwright.memory.retrieve import Retrieval
@@ -63,7 +63,8 @@ def list_items(
     """Return the items of a store, most valued at refining first."""
     with opened_store(settings, path) as store:
         items = [i for i in store.items(backend=backend) if kind in (None, i.kind)]
-        rows = [_row(store, item) for item in items]
+        values = store.values()
+        rows = [_row(values, item) for item in items]
     return tuple(sorted(rows, key=lambda row: (-row.refine.mean, row.item.item_id)))
 
 
@@ -80,7 +81,7 @@ def show_item(settings: Settings, path: Path | None, item_id: str) -> ItemRow:
                 f"{len(found)} memory items begin with {item_id!r}",
                 fix="`kernelwright memory list` prints their identities",
             )
-        row = _row(store, found[0])
+        row = _row(store.values(), found[0])
         return ItemRow(row.item, row.draft, row.refine, store.updates_of(row.item.item_id))
 
 
@@ -113,8 +114,7 @@ def make_memory(settings: Settings) -> Memory:
     )
 
 
-def _row(store: Store, item: MemoryItem) -> ItemRow:
-    values = store.values()
+def _row(values: ValueView, item: MemoryItem) -> ItemRow:
     return ItemRow(
         item, values.of(Stage.DRAFT, item.item_id), values.of(Stage.REFINE, item.item_id)
     )

@@ -45,7 +45,7 @@ class MemorySettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     context_items: int = Field(default=4, ge=0, description="N: items shown to a generator.")
-    pool_factor: float = Field(default=4.0, ge=1, description="lambda: pool size is lambda * N.")
+    pool_factor: float = Field(default=2.0, ge=1, description="lambda: pool size is lambda * N.")
     epsilon: float = Field(default=0.1, ge=0, le=1, description="Share of random choices.")
     step_size: float = Field(default=0.1, gt=0, le=1, description="alpha of eq. 4.")
 
