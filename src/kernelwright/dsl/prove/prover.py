@@ -168,7 +168,7 @@ class Prover:
         known = self._proved.get(goal)
         if known is None:
             self._steps = 0
-            known = self._by_facts(goal, DEEPEST, set()) or self._by_cases(goal, 2)
+            known = self._by_facts(goal, DEEPEST, {}) or self._by_cases(goal, 2)
             self._proved[goal] = known
         return known
 
@@ -178,13 +178,13 @@ class Prover:
             return True
         return self.proves(left - right) and self.proves(right - left)
 
-    def _by_facts(self, goal: Polynomial, depth: int, seen: set[Polynomial]) -> bool:
+    def _by_facts(self, goal: Polynomial, depth: int, seen: dict[Polynomial, int]) -> bool:
         target = self._obstacle(goal)
         if target is None:
             return goal.constant >= 0
-        if depth == 0 or goal in seen or self._steps > MOST_STEPS:
+        if seen.get(goal, 0) >= depth or self._steps > MOST_STEPS:
             return False
-        seen.add(goal)
+        seen[goal] = depth
         self._steps += 1
         own = goal.coefficients[target]
         for polynomial in self._bounds(target, own > 0):
@@ -196,13 +196,16 @@ class Prover:
 
     def _obstacle(self, goal: Polynomial) -> Monomial | None:
         """A monomial that must be eliminated before the sign of `goal` can be read off."""
-        open_terms = [term for term in goal.terms if term[0]]
-        for monomial, factor in open_terms:
-            if factor < 0 or not self._is_nonnegative(monomial):
-                return monomial
-        if goal.constant < 0 and open_terms:
-            return open_terms[0][0]
-        return None
+        found: Monomial | None = None
+        for monomial, factor in goal.terms:
+            # Products first: what bounds them may leave single atoms behind, not the reverse.
+            if len(monomial) > len(found or ()) and (
+                factor < 0 or not self._is_nonnegative(monomial)
+            ):
+                found = monomial
+        if found is None and goal.constant < 0:
+            return next((monomial for monomial, _ in goal.terms if monomial), None)
+        return found
 
     def _is_nonnegative(self, monomial: Monomial) -> bool:
         return all(self._floor(atom) for atom in monomial)
@@ -250,7 +253,7 @@ class Prover:
                     self._in_case(goals, number, atom, depth) for number in range(len(goals))
                 )
             return any(
-                self._by_facts(item, DEEPEST, set()) or self._by_cases(item, depth - 1)
+                self._by_facts(item, DEEPEST, {}) or self._by_cases(item, depth - 1)
                 for item in goals
             )
         return False
@@ -262,7 +265,7 @@ class Prover:
                 if other is not chosen:
                     self.assume(other - chosen if atom.kind == "min" else chosen - other, "case")
             goal = goals[number]
-            return self._by_facts(goal, DEEPEST, set()) or self._by_cases(goal, depth - 1)
+            return self._by_facts(goal, DEEPEST, {}) or self._by_cases(goal, depth - 1)
 
 
 def _gcd(a: int, b: int) -> int:
