@@ -16,17 +16,28 @@ from kernelwright.synth.nest import Nest
 Lines = list[str]
 _NEUTRAL = {
     "sum": "0.0f", "m2": "0.0f", "sumexp": "0.0f", "prod": "1.0f",
-    "max": "-INFINITY", "min": "INFINITY", "argmax": "-INFINITY", "argmin": "INFINITY",
+    "max": "-INFINITY", "top": "-INFINITY", "min": "INFINITY",
+    "argmax": "-INFINITY", "argmin": "INFINITY",
 }  # fmt: skip
 _LANE_STEP = {
+    "top": "pick({a} < {v}, {v}, {a})",
     "sum": "{a} + {v}", "m2": "{a} + {v}", "sumexp": "{a} + {v}", "prod": "{a} * {v}",
     "max": "k_max({a}, {v})", "min": "k_min({a}, {v})",
 }  # fmt: skip
 _TOTAL_STEP = {
+    "top": "{t} = larger_of({t}, {b});",
     "sum": "{t} += {b};", "m2": "{t} += {b};", "sumexp": "{t} += {b};", "prod": "{t} *= {b};",
     "max": "{t} = larger_of({t}, {b});", "min": "{t} = smaller_of({t}, {b});",
 }  # fmt: skip
-_FOLD = {"sum": "sum", "m2": "sum", "sumexp": "sum", "prod": "prod", "max": "max", "min": "min"}
+_FOLD = {
+    "top": "max",
+    "sum": "sum",
+    "m2": "sum",
+    "sumexp": "sum",
+    "prod": "prod",
+    "max": "max",
+    "min": "min",
+}
 
 
 def neutral(kind: str) -> str:
@@ -46,7 +57,7 @@ def term_of(emit: Emitter, reduction: Expr) -> Expr:
     if kind == "m2":
         return make.apply("square", make.apply("sub", *reduction.args))
     if kind == "sumexp":
-        return make.apply("exp", make.apply("sub", *reduction.args))
+        return make.apply("exp_down", make.apply("sub", *reduction.args))
     return reduction.args[0]
 
 
@@ -63,7 +74,7 @@ def fused_with(group: Sequence[Expr], earlier: Sequence[Expr]) -> bool:
 
 def _companion(reduction: Expr, earlier: Sequence[Expr]) -> Expr | None:
     """Return the sum (for m2) or the maximum (for sumexp) that it is taken relative to."""
-    wanted = {"m2": "sum", "sumexp": "max"}.get(kind_of(reduction))
+    wanted = {"m2": "sum", "sumexp": "top"}.get(kind_of(reduction))
     for candidate in earlier:
         if kind_of(candidate) != wanted or candidate.args[0] is not reduction.args[0]:
             continue
@@ -121,7 +132,7 @@ class Accumulator:
     @property
     def total_type(self) -> str:
         """C++ type of the row's result."""
-        return "float" if self.kind in {"max", "min"} else "double"
+        return "float" if self.kind in {"max", "min", "top"} else "double"
 
     def begin_row(self) -> Lines:
         return [f"{self.total_type} {self.total} = {neutral(self.kind)};"]
@@ -145,7 +156,7 @@ class Accumulator:
         step = lane_step(self.kind, f"{lanes}[0]", f"{lanes}[u]")
         lines = [f"for (int u = 1; u < {unroll}; ++u) {lanes}[0] = {step};"] if unroll > 1 else []
         lines.append(f"const {self.total_type} {block} = fold_{_FOLD[self.kind]}({lanes}[0]);")
-        if self.kind == "max":
+        if self.kind == "top":
             lines.append(f"const float before{self.name} = {self.total}; (void)before{self.name};")
         lines.append(_TOTAL_STEP[self.kind].format(t=self.total, b=block))
         return lines
@@ -222,7 +233,7 @@ class OnlineExponentials(Accumulator):
         emit.needs.add("exp")
         value = emit.value(self.reduction.args[0])
         n = self.name
-        return [f"a{n}[u] = a{n}[u] + keep(k_exp({value} - c{n}), splat(0.0f), q);"]
+        return [f"a{n}[u] = a{n}[u] + keep(k_exp_down({value} - c{n}), splat(0.0f), q);"]
 
 
 @dataclass(slots=True)

@@ -105,7 +105,7 @@ def norm(
 def softmax(make: Exprs, x: Expr, dim: int, *_: Value) -> Expr:
     """Return the softmax over one dimension."""
     largest, total = _exponentials(make, x, places(x, dim))
-    raised = make.apply("exp", make.apply("sub", x, largest))
+    raised = make.apply("exp_down", make.apply("sub", x, largest))
     return make.apply("mul", raised, make.apply("recip", total))
 
 
@@ -116,7 +116,8 @@ def log_softmax(make: Exprs, x: Expr, dim: int, *_: Value) -> Expr:
 
 
 def _exponentials(make: Exprs, x: Expr, at: Sequence[int]) -> tuple[Expr, Expr]:
-    largest = make.reduce("max", x, at, keep=True)
+    # A NaN that "top" misses comes back through its own exponential, in every element of the row.
+    largest = make.reduce("top", x, at, keep=True)
     return largest, make.reduce("sumexp", x, at, keep=True, other=largest)
 
 

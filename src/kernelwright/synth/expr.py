@@ -12,7 +12,7 @@ from kernelwright.synth.axes import Axes, Dim, Shape
 FLOAT, BOOL, INDEX = "float", "bool", "index"
 """Kinds of values: a float32 vector, a mask, a 64-bit index."""
 
-COSTLY = frozenset("exp log log1p expm1 erf erf_flat tanh sigmoid pow sin cos".split())
+COSTLY = frozenset("exp exp_down log log1p expm1 erf erf_flat tanh sigmoid pow sin cos".split())
 """Operators that cost more than a pass over memory that is in cache."""
 
 
@@ -37,9 +37,9 @@ class SizeTerm:
 class Reduction:
     """What a reduction does: `kind` over `axes`.
 
-    Kinds: sum, prod, max, min; argmax, argmin (an index); m2 (sum of squared distances to the
-    mean, which is the second operand); sumexp (sum of exponentials after the maximum, which is the
-    second operand, is subtracted).
+    Kinds: sum, prod, max, min; top (a maximum that may miss NaN); argmax, argmin (an index); m2
+    (sum of squared distances to the mean, which is the second operand); sumexp (sum of
+    exponentials after the maximum, which is the second operand, is subtracted).
     """
 
     kind: str
@@ -177,7 +177,7 @@ class Exprs:
         )
 
     def _of_one(self, kind: str, value: Expr, other: Expr | None) -> Expr:
-        if kind in {"sum", "prod", "max", "min"}:
+        if kind in {"sum", "prod", "max", "min", "top"}:
             return value
         if other is None:
             raise NotCovered(f"{kind} over one element", fix="nothing is reduced in this task")

@@ -104,7 +104,7 @@ def _is_fusable(program: Program, kernel: Kernel) -> bool:
 
 
 def _has_exponential(program: Program) -> bool:
-    uses = {"exp", "expm1", "sigmoid", "tanh", "erf", "erf_flat"}
+    uses = {"exp", "exp_down", "expm1", "sigmoid", "tanh", "erf", "erf_flat"}
     for kernel in program.kernels:
         stores = [store.value for store in (*kernel.row_stores, *kernel.full_stores)]
         reductions = [value for group in kernel.passes for value in group]

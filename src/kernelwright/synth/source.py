@@ -17,7 +17,8 @@ _SECTIONS = (
     "stream", "exp", "expm1", "log", "tanh", "erf", "lanewise", "sweep", "across", "parts",
 )  # fmt: skip
 _IMPLIED: Mapping[str, tuple[str, ...]] = {
-    "sigmoid": ("exp",), "expm1": ("exp", "expm1"), "tanh": ("exp", "tanh"),
+    "sigmoid": ("exp",),
+    "exp_down": ("exp",), "expm1": ("exp", "expm1"), "tanh": ("exp", "tanh"),
     "erf": ("exp", "erf"),
     "erf_flat": ("exp", "erf"), "log1p": ("log",), "half": ("values", "gather", "half"),
     "gather": ("values", "gather"), "best": ("fold", "best"),

@@ -19,4 +19,8 @@ INLINE vf exp_mild(vf x) {  // for arguments between -87 and 88
   const Power e = power_of(x);
   return e.p * (vf)((e.n + 127) << 23);
 }
+INLINE vf k_exp_down(vf x) {  // for arguments up to 0; below -87 it is 0
+  const Power e = power_of(x);
+  return pick(x < -87.0f, vf{}, e.p * (vf)((e.n + 127) << 23));
+}
 INLINE vf k_sigmoid(vf x) { return 1.0f / (1.0f + k_exp(-x)); }
