@@ -104,9 +104,7 @@ _UNARY = (
         keywords=(_FAST,),
         temporaries=("_t",),
     ),
-    unary(
-        "tanh", "d = tanh(a).", np.tanh, ascendc="Tanh", keywords=(_IMPL,), temporaries=("_t",)
-    ),
+    unary("tanh", "d = tanh(a).", np.tanh, ascendc="Tanh", keywords=(_IMPL,), temporaries=("_t",)),
     unary(
         "sigmoid",
         "d = 1 / (1 + exp(-a)).",
