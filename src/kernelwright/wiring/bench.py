@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from kernelwright.core.ports import Backend
 from kernelwright.core.task import Task
 from kernelwright.sandbox import Sandbox
-from kernelwright.tasks import WARM, LoadOptions, TaskOracle, load_task
+from kernelwright.synth.tracing import WARM as WARM_FOR_TRACES
+from kernelwright.tasks import WARM as WARM_FOR_TASKS
+from kernelwright.tasks import LoadOptions, TaskOracle, load_task
 from kernelwright.wiring.backends import make_backend
 from kernelwright.wiring.options import TaskOptions
 from kernelwright.wiring.registries import BACKENDS
 from kernelwright.wiring.settings import Settings
+
+WARM = tuple(dict.fromkeys((*WARM_FOR_TASKS, *WARM_FOR_TRACES)))
+"""Modules that some child needs; imported once, before any child is forked."""
 
 
 @dataclass(frozen=True, slots=True)
