@@ -183,6 +183,13 @@ CODES: dict[str, Code] = {
         "tl.add(x_ub[8:n + 8], x_ub[0:n], x_ub[0:n])",
         "tl.add(y_ub[8:n + 8], x_ub[0:n], x_ub[0:n])",
     ),
+    "E313": Code(
+        "a divisor may be 0 or negative",
+        "Integers are divided by numbers that are proved to be at least 1: dimensions are, other "
+        "values need tl.require or an if.",
+        "q = t // parts",
+        "tl.require(parts >= 1)   # at the top of the kernel",
+    ),
     "E320": Code(
         "a gather may leave its source",
         "Indices are proved to be inside the source: made with tl.iota and arithmetic, or clamped.",

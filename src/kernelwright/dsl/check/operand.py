@@ -27,6 +27,7 @@ from kernelwright.dsl.prove.polynomial import Polynomial
 from kernelwright.dsl.types import BLOCK_BYTES, DType, Position
 
 SLOW_SCALARS = ("exp", "log")
+DIVIDING = ("cdiv", "align_up", "align_down")
 
 
 def checked_expression(context: Context, node: Expr) -> Expr:
@@ -42,11 +43,10 @@ def checked_expression(context: Context, node: Expr) -> Expr:
         case Unary(operand=operand):
             return replace(node, operand=checked_expression(context, operand))
         case Binary(left=left, right=right) | Compare(left=left, right=right):
-            return replace(
-                node,
-                left=checked_expression(context, left),
-                right=checked_expression(context, right),
-            )
+            sides = checked_expression(context, left), checked_expression(context, right)
+            if isinstance(node, Binary) and node.op in ("//", "%"):
+                _check_divisor(context, right)
+            return replace(node, left=sides[0], right=sides[1])
         case Logic(operands=operands) | Apply(operands=operands):
             if isinstance(node, Apply) and node.function in SLOW_SCALARS:
                 context.warn(
@@ -55,12 +55,28 @@ def checked_expression(context: Context, node: Expr) -> Expr:
                     f"tl.{node.function} of a scalar is slow",
                     "scalars: it goes through the vector unit and back; keep it out of inner loops",
                 )
-            return replace(
-                node, operands=tuple(checked_expression(context, item) for item in operands)
-            )
+            parts = tuple(checked_expression(context, item) for item in operands)
+            if isinstance(node, Apply) and node.function in DIVIDING:
+                _check_divisor(context, operands[1])
+            return replace(node, operands=parts)
         case Reduce():
             return _checked_reduce(context, node)
     return node
+
+
+def _check_divisor(context: Context, divisor: Expr) -> None:
+    value = context.value(divisor)
+    if context.prover.proves(value.plus(-1)):
+        return
+    text = expression_text(divisor)
+    raise context.reject(
+        "E313",
+        divisor.at,
+        f"the divisor {text} may be 0 or negative",
+        numbers=f"{text} >= 1 is not provable: {context.facts(value)}",
+        why="scalars: integers are divided by positive numbers only",
+        fix=context.required(f"{text} >= 1") if context.prover.is_uniform(value) else (),
+    )
 
 
 def _check_defined(context: Context, node: Ref) -> None:
