@@ -9,9 +9,7 @@ from typing import NoReturn
 from kernelwright.core.execution import Failure
 from kernelwright.core.ports import Module
 from kernelwright.core.tensor import Tree
-
-LEAST_S = 1e-9
-"""A time that is too short to be one still has to have a ratio."""
+from kernelwright.verify.ratio import LEAST_S
 
 
 class TimedFailure(Exception):
@@ -56,7 +54,7 @@ class Duel:
         spent = module.tick(index, repeats=repeats, is_cold=is_cold)
         if isinstance(spent, Failure):
             self._fail(module, spent)
-        return max(spent, LEAST_S) / repeats
+        return max(spent / repeats, LEAST_S)
 
     def outputs(self) -> tuple[Tree, Tree]:
         """Return what the last timed call of the candidate, and of the baseline, returned."""

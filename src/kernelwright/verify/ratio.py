@@ -15,6 +15,9 @@ from kernelwright.core.verdict import Latency, LatencySource
 from kernelwright.verify.arrays import Floats
 
 RESAMPLES = 1000
+LEAST_S = 1e-9
+"""A time that is too short to be one still has to have a ratio."""
+
 _SEED = 20260310
 
 
@@ -75,6 +78,11 @@ class Quad:
     calls: int = 1
 
     @property
+    def is_readable(self) -> bool:
+        """Whether every tick is longer than nothing."""
+        return min(*self.baseline_s, *self.candidate_s) > LEAST_S
+
+    @property
     def ratios(self) -> tuple[float, float]:
         """Baseline over candidate of each pair."""
         first = self.baseline_s[0] / self.candidate_s[0]
@@ -88,8 +96,12 @@ class Quad:
 
 
 def regular(quads: Sequence[Quad]) -> list[Quad]:
-    """Return the quads that figures are made of."""
-    return [quad for quad in quads if not quad.is_odd]
+    """Return the quads that figures are made of: the usual batch, every tick longer than nothing.
+
+    A tick can come out as nothing on a busy machine, where what asking for it costs varies by
+    more than the tick is long.
+    """
+    return [quad for quad in quads if not quad.is_odd and quad.is_readable]
 
 
 def candidate_calls(quads: Sequence[Quad]) -> list[float]:

@@ -17,15 +17,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kernelwright.core.tensor import Tree
-from kernelwright.verify.duel import LEAST_S, Duel
+from kernelwright.verify.duel import Duel
 from kernelwright.verify.policy import Stopwatch
-from kernelwright.verify.ratio import Quad, regular, speed
+from kernelwright.verify.ratio import LEAST_S, Quad, regular, speed
 from kernelwright.verify.rounds import Rounds
 
 _WARM_UP_S = 0.1
 _WARM_UP_TICKS = 12
 _STEADY = 1.1
 _MOST_CALLS = 1024
+_LONGEST_TICK_S = 10e-3
 _ODD_EVERY = 3
 _SURE_ROUNDS = 3
 _SLOW_QUAD_S = 0.5
@@ -107,51 +108,66 @@ class Session:
         while not _is_steady(ticks) and self._clock() - started < _WARM_UP_S:
             ticks.append(self._both(len(ticks) % rounds.sets))
         self._fastest_s = min(min(pair) for pair in ticks)
-        needed = self._calls_in_a_tick()
-        if needed > 1:
-            rounds.resize(needed)
-            # One more than whole laps: whether a tick walks through the sets or stays on the
-            # first, its last call is on the set that it began with, whose output is known.
-            self.repeats = rounds.sets * max(1, round(needed / rounds.sets)) + 1
+        self._choose_batch(self._calls_in_a_tick())
+        while not self._is_repeatable() and self._fastest_s * self.repeats < _LONGEST_TICK_S:
+            self._choose_batch(3 * self.repeats)
         self._stopwatch.lap("warm_up")
 
-    def measure(self, *, is_cold: bool, least: int = 0) -> list[Quad]:
+    def _choose_batch(self, calls: int) -> None:
+        """Make ticks of about `calls` calls, each call on another input where those are small."""
+        if calls == 1:
+            return
+        rounds = self._rounds
+        rounds.resize(calls)
+        # One more than whole laps: whether a tick walks through the sets or stays on the first,
+        # its last call is on the set that it began with, whose output is known.
+        self.repeats = rounds.sets * max(1, round(calls / rounds.sets)) + 1
+
+    def _is_repeatable(self) -> bool:
+        """Whether ticks are long against what asking for one costs, which varies with the load."""
+        if self._fastest_s >= _LONGEST_TICK_S:
+            return True
+        ticks = [self._both(0, repeats=min(self.repeats, _MOST_CALLS)) for _ in range(5)]
+        for side in zip(*ticks, strict=True):
+            least, low, middle, high, _ = sorted(side)
+            if high - low > 0.25 * middle or least < 0.5 * middle:
+                return False
+        return True
+
+    def measure(self, *, is_cold: bool, rounds: int = 3) -> list[Quad]:
         """Return quads in one state of the caches, until they are precise or time is up.
 
-        Warm quads get fresh content every few of them; cold ones go on with what is held, since
-        a kernel that remembers was found out before. `least` asks for more quads than the plan's
-        least number.
+        Warm quads get fresh content in at least `rounds` rounds; cold ones go on with what is
+        held, since a kernel that remembers was found out before.
         """
         quads: list[Quad] = []
         started, self._ticking_s = self._clock(), 0.0
-        left = self._plan.max_quads if is_cold else 0
+        left, to_come = (self._plan.max_quads, 0) if is_cold else (0, rounds)
         if is_cold:
             self._rounds.expect_check(2 * self._plan.min_cold_quads)
-        while len(quads) < self._least_now(quads, least) or not self._is_done(
-            quads, self._clock() - started, is_cold=is_cold
-        ):
-            if left == 0:
-                left = self._begin_round(len(quads))
-            is_odd = not is_cold and self._is_odd(len(quads))
+        while to_come or not self._is_done(quads, self._clock() - started, is_cold=is_cold):
+            is_first = left == 0
+            if is_first:
+                left = self._begin_round(len(quads), is_sure=to_come > 0)
+            is_odd = not is_cold and self._is_odd(len(quads), is_first=is_first)
             quads.append(self._quad(is_cold=is_cold, is_odd=is_odd))
             left -= 1
+            to_come -= left == 0 and to_come > 0
             self._stopwatch.lap("cold" if is_cold else "warm")
         return quads
 
-    def _begin_round(self, done: int) -> int:
+    def _begin_round(self, done: int, *, is_sure: bool) -> int:
         """Send fresh content; return how many quads it is good for."""
         before = self._clock()
         self._rounds.begin()
         sending_s = self._clock() - before
-        quad_s = max(
-            self._ticking_s / done if done else 4 * self._fastest_s * self.repeats, LEAST_S
-        )
-        least = self._least_quads(quad_s, is_cold=False)
-        expected = max(min(self._plan.warm_s / quad_s, self._plan.max_quads), least)
-        # Fresh content costs a third of the session at most, but comes three times at least.
-        affordable = math.ceil(2 * sending_s / quad_s)
-        is_early = self._rounds.sent <= _SURE_ROUNDS + 1
-        length = max(1, min(affordable, int(expected / _SURE_ROUNDS) if is_early else affordable))
+        tick_s = self._fastest_s * self.repeats
+        quad_s = max(self._ticking_s / done if done else 4 * tick_s, LEAST_S)
+        # Fresh content costs a third of the session at most, but comes some times for sure.
+        length = math.ceil(2 * sending_s / quad_s)
+        if is_sure:
+            length = min(length, self._least_quads(quad_s, is_cold=False) // _SURE_ROUNDS)
+        length = max(length, 2 if self.repeats > 1 else 1)
         self._rounds.expect_check(2 * length)
         return length
 
@@ -161,7 +177,8 @@ class Session:
             return False
         if count >= plan.max_quads:
             return True
-        spread = speed(regular(quads)).spread
+        usual = regular(quads)
+        spread = speed(usual).spread if usual else math.inf
         limit_s = plan.cold_s if is_cold else plan.warm_s
         if not is_cold and spread > _COARSE:
             limit_s *= plan.patience
@@ -169,16 +186,18 @@ class Session:
             return True
         return count % _ODD_EVERY == 0 and spread < plan.precision
 
-    def _least_now(self, quads: list[Quad], asked: int) -> int:
-        is_slow = len(quads) > 0 and self._ticking_s / len(quads) > _SLOW_QUAD_S
-        return min(asked, self._plan.min_quads) if is_slow else asked
-
     def _least_quads(self, quad_s: float, *, is_cold: bool) -> int:
         least = self._plan.min_cold_quads if is_cold else self._plan.min_quads
         return min(least, 3) if quad_s > _SLOW_QUAD_S else least
 
-    def _is_odd(self, place: int) -> bool:
-        """Choose one quad of every three in secret to make another number of calls."""
+    def _is_odd(self, place: int, *, is_first: bool) -> bool:
+        """Choose the quads that make another number of calls.
+
+        Where ticks are batches it is the first of a round: its single calls meet content that
+        was never seen, which the calls of a batch may have. Else it is one of three, in secret.
+        """
+        if self.repeats > 1:
+            return is_first
         if place % _ODD_EVERY == 0:
             self._odd_place = place + self._source.randrange(_ODD_EVERY)
         is_slow = place > 0 and self._ticking_s / place > _SLOW_QUAD_S

@@ -106,11 +106,15 @@ class WorksOncePerBatch(Kernel):
         return answer, self.call_s if is_first else self.call_s / 100
 
 
-def test_answers_that_are_kept_by_content_gain_nothing() -> None:
-    verdict = verdict_on(RemembersContent(call_s=2e-3))
-    assert isinstance(verdict, Feasible)
-    assert verdict.speedup is not None
-    assert verdict.speedup.median == pytest.approx(1.0, rel=0.02)
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_that_are_kept_by_content_gain_nothing(seed: int) -> None:
+    # Content is cheap to send here and comes before every pair, so the cheat may also be found.
+    verdict = verdict_on(RemembersContent(call_s=2e-3), seed=seed)
+    if isinstance(verdict, Feasible):
+        assert verdict.speedup is not None
+        assert verdict.speedup.median == pytest.approx(1.0, rel=0.02)
+    else:
+        rejected(verdict, Category.HACK)
 
 
 def test_answers_that_are_kept_by_content_are_found_out_where_content_comes_back() -> None:
