@@ -276,6 +276,12 @@ CODES: dict[str, Code] = {
         'p: "f32[N]"',
         'p: "f32[N] inout"',
     ),
+    "E507": Code(
+        "one tensor under two names",
+        "The tensors of a launch are distinct memories where one of them is written.",
+        "k[cores](x, x)",
+        "y = tl.empty(...)\nk[cores](x, y)",
+    ),
     "E601": Code(
         "a schedule default breaks its own limits",
         "A program with all defaults passes every check.",

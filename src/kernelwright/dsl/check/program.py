@@ -17,6 +17,7 @@ from kernelwright.dsl.check.flow import Flow
 from kernelwright.dsl.check.host import check_host
 from kernelwright.dsl.check.race import RaceCheck
 from kernelwright.dsl.check.structure import StructureCheck
+from kernelwright.dsl.check.tensors import check_tensors
 from kernelwright.dsl.diagnostics import MOST_SHOWN, Diagnostic, Edit, Severity
 from kernelwright.dsl.host_nodes import Hole, Program
 from kernelwright.dsl.legalise import legalised
@@ -126,6 +127,7 @@ def _checked(program: Program, source: Source, file: str, target: Target) -> Che
         kernels.append(checked[0].kernel)
     for host in program.hosts:
         found += check_host(source, program, host)
+        found += check_tensors(source, program, host)
     found = sorted(dict.fromkeys(found), key=lambda item: (item.at.line, item.at.col))
     has_error = any(item.severity is Severity.ERROR for item in found)
     result = None if has_error else replace(program, kernels=tuple(kernels))

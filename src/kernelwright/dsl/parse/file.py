@@ -248,6 +248,13 @@ def _host(file: _File, item: ast.FunctionDef) -> None:
         found=file.found,
         returns=len(returns),
     )
+    if not body or not isinstance(body[-1], ast.Return):
+        raise signature.reject(
+            "E100",
+            item,
+            f"{item.name} does not end with return",
+            why="host functions: the last statement returns the tensors",
+        )
     block = parser.block(body, is_outermost=True)
     at = file.source.at(item)
     head = type(at)(item.lineno, at.col, item.lineno, len(file.source.lines[item.lineno - 1]) + 1)
