@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.dsl_programs import ACCEPTED, EXAMPLES
 
 from kernelwright.dsl import (
     CheckResult,
     check_file,
     check_program,
+    check_source,
     legalised,
     parse,
     print_program,
@@ -20,6 +20,7 @@ from kernelwright.dsl import (
 from kernelwright.dsl.check.binding import bindings_of
 from kernelwright.dsl.invariants import InvariantBroken, check_annotated, check_legal
 from kernelwright.dsl.nodes import ConstParam, Kernel
+from support.dsl_programs import ACCEPTED, EXAMPLES
 
 
 def accepted(path: Path) -> CheckResult:
@@ -87,3 +88,11 @@ def test_a_schedule_that_does_not_fit_is_refused() -> None:
     assert program is not None
     checked = specialised(program.kernels[0], {"TILE": 1 << 20})
     assert [item.code for item in checked.diagnostics] == ["E301"]
+
+
+def test_a_store_of_one_core_may_stand_under_a_longer_condition() -> None:
+    path = next(path for path in ACCEPTED if path.stem == "full_sum_through_a_workspace")
+    text = path.read_text().replace("if tl.core_id() == 0:", "if N > 1 and tl.core_id() == 0:")
+    assert check_source(text).is_ok
+    several = text.replace("tl.core_id() == 0", "tl.core_id() < 2")
+    assert {item.code for item in check_source(several).diagnostics} == {"E501"}

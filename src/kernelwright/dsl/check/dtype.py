@@ -195,6 +195,13 @@ def _cast(context: Context, node: Op, row: Builtin) -> None:
                 f"tl.copy({context.source.cut(node.dest.at)}, {context.source.cut(view.at)})",
             ),
         )
+    if dest is DType.BOOL:
+        raise context.reject(
+            "E404",
+            node.at,
+            f"no cast from {source} to bool",
+            why="casts: truth is a comparison; tl.cmp and tl.select give 0 and 1",
+        )
     if DType.MASK in (source, dest) or cast_chain(source, dest) is None:
         raise context.reject(
             "E404",

@@ -30,6 +30,7 @@ from kernelwright.dsl.nodes import (
     Iteration,
     Literal,
     Load,
+    Logic,
     Op,
     Range,
     ReadScalar,
@@ -377,7 +378,10 @@ def checked_iteration(context: Context, item: For) -> Iteration:
 
 
 def only_core(context: Context, condition: Expr) -> Polynomial | None:
-    """The number in `tl.core_id() == number`, where the condition is that."""
+    """The number in `tl.core_id() == number`, where the condition says that."""
+    if isinstance(condition, Logic) and condition.op == "and":
+        found = (only_core(context, item) for item in condition.operands)
+        return next((item for item in found if item is not None), None)
     if not isinstance(condition, Compare) or condition.op != "==":
         return None
     core = context.values.cores()[0]

@@ -22,7 +22,7 @@ from kernelwright.dsl.diagnostics import MOST_SHOWN, Diagnostic, Edit, Severity
 from kernelwright.dsl.host_nodes import Hole, Program
 from kernelwright.dsl.legalise import legalised
 from kernelwright.dsl.nodes import Kernel, stored_tensors
-from kernelwright.dsl.parse.file import parse
+from kernelwright.dsl.parse.file import parse, too_deep
 from kernelwright.dsl.parse.source import Source, source_of
 from kernelwright.dsl.print_program import hole_text
 from kernelwright.dsl.types import Name
@@ -107,7 +107,10 @@ def check_source(
     parsed = parse(text)
     if parsed.program is None:
         return CheckResult(None, _shown(parsed.found), file, parsed.source)
-    return _checked(parsed.program, parsed.source, file, _target(target))
+    try:
+        return _checked(parsed.program, parsed.source, file, _target(target))
+    except RecursionError:
+        return CheckResult(None, (too_deep(),), file, parsed.source)
 
 
 def check_program(program: Program, *, target: str = DEFAULT_TARGET) -> CheckResult:

@@ -16,7 +16,7 @@ from kernelwright.dsl.parse.scope import BufferSymbol, Scope
 from kernelwright.dsl.parse.signature import SignatureParser, dims_of
 from kernelwright.dsl.parse.source import Source, source_of, syntax_tree
 from kernelwright.dsl.parse.statement import SPACES, StatementParser
-from kernelwright.dsl.types import Name
+from kernelwright.dsl.types import Name, Position
 
 IMPORTS = (
     "import kernelwright.language as tl",
@@ -64,7 +64,21 @@ def parse(text: str) -> Parsed:
     Any text gives a result: what cannot be parsed is in `found`, with codes E100 to E105, E401,
     E405 and E701.
     """
-    file = _File(source_of(text))
+    try:
+        return _parsed(source_of(text))
+    except RecursionError:
+        return Parsed(source_of(text), None, (too_deep(),))
+
+
+def too_deep() -> Diagnostic:
+    """The finding for a program that nests deeper than Python's stack."""
+    at = Position(1, 1, 1, 2)
+    why = "split long expressions into several assignments"
+    return Diagnostic("E100", at, "nested too deeply", "", why)
+
+
+def _parsed(source: Source) -> Parsed:
+    file = _File(source)
     try:
         tree = syntax_tree(file.source)
     except Rejected as error:

@@ -23,6 +23,8 @@ from kernelwright.dsl.prove.polynomial import Polynomial, atom_polynomial, numbe
 from kernelwright.dsl.prove.prover import Prover
 from kernelwright.dsl.types import DType, Name
 
+MOST_TERMS = 256
+"""A product of more terms becomes an unknown: nothing about it would be proved in time."""
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -79,7 +81,8 @@ class Values:
         if node.op == "-":
             return left - right
         if node.op == "*":
-            return left * right
+            is_small = len(left.terms) * len(right.terms) <= MOST_TERMS
+            return left * right if is_small else self.prover.fresh(expression_text(node))
         quotient = self.quotient(left, right)
         return quotient if node.op == "//" else left - quotient * right
 
