@@ -44,6 +44,9 @@ Handler: TypeAlias = "Callable[[Header, Sequence[Buffer]], Answer]"
 FLUSH_BYTES = 64 << 20
 """Bytes streamed through the caches before a cold call: more than any private cache level."""
 
+EARLIER_BYTES = 256 << 20
+"""Largest result that is held, to see whether the next call writes to it."""
+
 _no_grad = torch.no_grad
 _manual_seed = torch.manual_seed
 _copy = torch.Tensor.copy_
@@ -72,6 +75,7 @@ class ModuleHost:
     _flush: torch.Tensor | None = None
     _flags: tuple[object, ...] = ()
     _fault: ModuleFault | None = None
+    _earlier: tuple[Any, Tree] | None = None
 
     def handlers(self) -> dict[str, Handler]:
         """Return what this host answers, by `op`; a host with more to offer adds its own."""
@@ -106,7 +110,7 @@ class ModuleHost:
         """Seed, construct and set the mode; answer with the state that can be copied in."""
         if self._class is None:
             raise ModuleFault(Category.FORMAT, "nothing was loaded")
-        self.module = self._last = self._kept = None
+        self.module = self._last = self._kept = self._earlier = None
         init = to_torch(decoded(header["init"], blobs))
         with blamed_on_the_module("constructing the module", self.folder), _no_grad():
             _manual_seed(int(_number(header["seed"])))
@@ -136,28 +140,64 @@ class ModuleHost:
         poison = None if header.get("poison") is None else Poison(str(header["poison"]))
         if header.get("seed") is not None:
             _manual_seed(int(_number(header["seed"])))
+        is_traced = bool(header.get("trace"))
         with (
             blamed_on_the_module("calling forward", self.folder),
             _no_grad(),
-            watched(poison=poison, is_traced=bool(header.get("trace"))) as watch,
+            watched(poison=poison, is_traced=is_traced) as watch,
         ):
             result = module(*args)
         self._check_flags()
-        skeleton, out = encoded(from_torch(result))
+        outputs = from_torch(result)
+        mutated = _mutated(tree, before)
+        self._check_earlier(result, outputs)
+        is_idle = is_traced and bool(watch.kernel_calls) and self._is_idle(tree, outputs, poison)
+        skeleton, out = encoded(outputs)
         answer: dict[str, Json] = {
             "outputs": skeleton,
-            "mutated": list(_mutated(tree, before)),
+            "mutated": list(mutated),
             "dispatched": list(watch.dispatched),
             "kernel_calls": list(watch.kernel_calls[:4096]),
+            "idle": is_idle,
         }
         return answer, out
+
+    def _check_earlier(self, result: Any, outputs: Tree) -> None:
+        """Complain if this call wrote to what the last one returned, then hold this result.
+
+        Callers hold results of several calls; a module that returns one buffer again and again
+        gives them all the last answer.
+        """
+        earlier, self._earlier = self._earlier, None
+        if earlier is not None and from_torch(earlier[0]) != earlier[1]:
+            raise ModuleFault(
+                Category.HACK,
+                "the output of an earlier call changed when forward was called again: return"
+                " fresh memory from every call",
+            )
+        size = sum(leaf.size_bytes for _, leaf in leaves(outputs) if isinstance(leaf, Tensor))
+        if size <= EARLIER_BYTES:
+            self._earlier = (result, outputs)
+
+    def _is_idle(self, tree: Tree, outputs: Tree, poison: Poison | None) -> bool:
+        """Return whether the outputs are the same where the module's kernels do not run.
+
+        Then the kernels were called, but what is returned was made by something else.
+        """
+        module = self._constructed()
+        try:
+            with _no_grad(), watched(poison=poison, is_traced=False, is_without_kernels=True):
+                result = module(*to_torch(tree))
+            return from_torch(result) == outputs
+        except Exception:  # noqa: BLE001 - the kernels are needed even to get through
+            return False
 
     def hold(self, header: Header, blobs: Sequence[Buffer]) -> Answer:
         """Keep argument sets for timing; equal shapes get new content at their old addresses."""
         trees = decoded(header["sets"], blobs)
         if not isinstance(trees, list) or not all(isinstance(item, tuple) for item in trees):
             raise ModuleFault(Category.FORMAT, "sets must be a list of argument tuples")
-        self._last = self._kept = None
+        self._last = self._kept = self._earlier = None
         sets = []
         for index, tree in enumerate(trees):
             kept = self._sets[index] if index < len(self._sets) else None
@@ -176,14 +216,22 @@ class ModuleHost:
         return {}, ()
 
     def tick(self, header: Header, blobs: Sequence[Buffer]) -> Answer:
-        """Call `forward` on a held set some times; the trusted side times the whole answer."""
-        self._last = result = None
+        """Call `forward` some times, on the held sets in turn; the trusted side times the answer.
+
+        With `keep`, what that call returned is copied at once, whatever calls follow it.
+        """
+        self._last = self._kept = result = None
+        first, repeats = int(_number(header["set"])), int(_number(header["repeats"]))
+        keep = -1 if header.get("keep") is None else int(_number(header["keep"]))
         try:
-            module, args = self._constructed(), self._sets[int(_number(header["set"]))]
+            module, sets = self._constructed(), self._sets
+            calls = [sets[(first + step) % len(sets)] for step in range(repeats)]
             with blamed_on_the_module("calling forward", self.folder), _no_grad():
-                for _ in range(int(_number(header["repeats"]))):
+                for step, args in enumerate(calls):
                     result = None
                     result = module(*args)
+                    if step == keep:
+                        self._kept = from_torch(result)
         except ModuleFault as fault:
             self._fault = fault
         self._last = result
@@ -195,7 +243,8 @@ class ModuleHost:
         A module that returns before its work is done, and lets a thread finish it, is found out
         by these bytes: they are taken before the trusted side has asked for anything.
         """
-        self._kept = None if self._last is None else from_torch(self._last)
+        if self._kept is None and self._last is not None:
+            self._kept = from_torch(self._last)
 
     def settle(self, header: Header, blobs: Sequence[Buffer]) -> Answer:
         """Answer when the work after a timed call is done; tell what went wrong in the call."""
@@ -237,6 +286,8 @@ def serve_requests(
 ) -> None:
     """Answer each request with the handler of its `op`; `after` runs once the answer is sent."""
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    # What is there now stays: collecting after each request must not walk through all of torch.
+    gc.freeze()
     gc.disable()
     later = after or {}
     while True:
