@@ -132,12 +132,14 @@ class Returned:
         mutated_args: Indices of arguments whose bytes differ after the call.
         dispatched: PyTorch operators that ran during the call, when a trace was asked for.
         kernel_calls: Calls into the candidate's own kernel library, by name, when traced.
+        is_idle: Whether a traced call returned the same where its kernels did not run.
     """
 
     outputs: Tree
     mutated_args: tuple[int, ...] = ()
     dispatched: tuple[str, ...] = ()
     kernel_calls: tuple[str, ...] = ()
+    is_idle: bool = False
 
 
 class Poison(StrEnum):

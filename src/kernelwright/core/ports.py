@@ -58,16 +58,19 @@ class Module(Protocol):
     def hold(self, calls: Sequence[tuple[Tree, ...]]) -> None | Failure:
         """Keep argument sets in the process, ready to be timed."""
 
-    def tick(self, index: int, *, repeats: int, is_cold: bool) -> float | Failure:
+    def tick(
+        self, index: int, *, repeats: int, is_cold: bool, keep: int | None = None
+    ) -> float | Failure:
         """Call `forward` `repeats` times; return seconds for all of them together.
 
         The first call gets held set `index`, later ones the sets after it in turn, so that a
         kernel that remembers its last input gains nothing. `index + repeats` may pass the end.
         With `is_cold` the processor's caches are flushed before every call, outside the clock.
+        `keep` names the call, from 0, whose outputs `last_outputs` gives; None keeps the last's.
         """
 
     def last_outputs(self) -> Tree | Failure:
-        """Return what the last timed call returned, so that timed work can be checked."""
+        """Return what the timed call that was kept returned, so that timed work can be checked."""
 
 
 class Backend(Protocol):

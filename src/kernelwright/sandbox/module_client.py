@@ -77,6 +77,7 @@ class ModuleClient:
         self._timeouts = timeouts or Timeouts()
         self._is_loaded = False
         self._runs = 0
+        self._seed: int | None = None
         self._failure: Failure | None = None
         self._overhead_s: float | None = None
 
@@ -96,6 +97,7 @@ class ModuleClient:
         loaded = self._load()
         if isinstance(loaded, Failure):
             return loaded
+        self._seed = call.seed
         init, blobs = encoded(call.init)
         answer = self._ask(
             {"op": "construct", "seed": call.seed, "init": init, "training": call.is_training},
@@ -116,13 +118,14 @@ class ModuleClient:
     def run(
         self, args: tuple[Tree, ...], *, poison: Poison | None = None, is_traced: bool = False
     ) -> Returned | Failure:
-        """Call `forward` once on private copies of `args`."""
+        """Call `forward` once on private copies of `args`, seeded as the reference's call is."""
         skeleton, blobs = encoded(args)
         header: dict[str, Json] = {
             "op": "run",
             "args": skeleton,
             "poison": None if poison is None else poison.value,
             "trace": is_traced,
+            "seed": self._seed,
         }
         ordinal = _ORDINALS[self._runs] if self._runs < len(_ORDINALS) else f"{self._runs + 1}th"
         self._runs += 1
@@ -139,7 +142,7 @@ class ModuleClient:
             kernels = _texts(fields.get("kernel_calls"))
         except (MalformedTree, RecursionError) as fault:
             return self._nonsense(fault)
-        return Returned(outputs, mutated, names, kernels)
+        return Returned(outputs, mutated, names, kernels, fields.get("idle") is True)
 
     def hold(self, calls: Sequence[tuple[Tree, ...]]) -> None | Failure:
         """Keep argument sets in the process; equal shapes get new content at old addresses."""
@@ -147,8 +150,10 @@ class ModuleClient:
         answer = self._ask({"op": "hold", "sets": skeleton}, blobs, doing="sending inputs")
         return answer if isinstance(answer, Failure) else None
 
-    def tick(self, index: int, *, repeats: int, is_cold: bool) -> float | Failure:
-        """Return the seconds of `repeats` calls on set `index`, less the cost of asking.
+    def tick(
+        self, index: int, *, repeats: int, is_cold: bool, keep: int | None = None
+    ) -> float | Failure:
+        """Return the seconds of `repeats` calls on sets from `index` on, less the cost of asking.
 
         With `is_cold` every call is asked for on its own, after a flush outside the clock.
         """
@@ -159,12 +164,13 @@ class ModuleClient:
             self._overhead_s = overhead
         rounds, calls = (repeats, 1) if is_cold else (1, repeats)
         total_s = 0.0
-        for _ in range(rounds):
+        for step in range(rounds):
             if is_cold:
                 flushed = self._ask({"op": "flush"}, doing="flushing caches")
                 if isinstance(flushed, Failure):
                     return flushed
-            elapsed_s = self._pulse({"op": "tick", "set": index, "repeats": calls})
+            header: dict[str, Json] = {"op": "tick", "set": index + step, "repeats": calls}
+            elapsed_s = self._pulse(header | {"keep": keep} if calls > 1 else header)
             if isinstance(elapsed_s, Failure):
                 return elapsed_s
             total_s += max(elapsed_s - self._overhead_s, 0.0)
@@ -174,7 +180,7 @@ class ModuleClient:
         return total_s
 
     def last_outputs(self) -> Tree | Failure:
-        """Return what the last timed call returned, copied when its answer had been sent."""
+        """Return what the timed call to be kept returned, else the last, copied at once."""
         answer = self._ask({"op": "outputs"}, doing="fetching timed outputs")
         if isinstance(answer, Failure):
             return answer

@@ -45,12 +45,15 @@ class RunWatch(TorchDispatchMode):
         # Nothing is compiled here, and keeping the compiler out would first import all of it.
         return False
 
-    def __init__(self, *, poison: Poison | None, is_traced: bool) -> None:
+    def __init__(
+        self, *, poison: Poison | None, is_traced: bool, is_without_kernels: bool = False
+    ) -> None:
         super().__init__()
         self.dispatched: dict[str, None] = {}
         self.kernel_calls: list[str] = []
         self._poison = poison
         self._is_traced = is_traced
+        self._is_without_kernels = is_without_kernels
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run one operator, note its name and fill what it allocated."""
@@ -64,7 +67,10 @@ class RunWatch(TorchDispatchMode):
 
     def __enter__(self) -> RunWatch:
         """Start watching."""
-        self._observe(self.kernel_calls.append if self._is_traced else None)
+        if self._is_without_kernels:
+            self._observe(_skipped)
+        else:
+            self._observe(self.kernel_calls.append if self._is_traced else None)
         if self._poison is not None:
             _mallopt(_PERTURB[self._poison])
         super().__enter__()
@@ -90,14 +96,24 @@ class RunWatch(TorchDispatchMode):
 
 
 @contextmanager
-def watched(*, poison: Poison | None, is_traced: bool) -> Iterator[RunWatch]:
-    """Watch the block if there is anything to watch for; timing must not pay for it."""
-    watch = RunWatch(poison=poison, is_traced=is_traced)
-    if poison is None and not is_traced:
+def watched(
+    *, poison: Poison | None, is_traced: bool, is_without_kernels: bool = False
+) -> Iterator[RunWatch]:
+    """Watch the block if there is anything to watch for; timing must not pay for it.
+
+    `is_without_kernels` has the calls of `kernel_ops` do nothing.
+    """
+    watch = RunWatch(poison=poison, is_traced=is_traced, is_without_kernels=is_without_kernels)
+    if poison is None and not is_traced and not is_without_kernels:
         yield watch
         return
     with watch:
         yield watch
+
+
+def _skipped(name: str) -> bool:
+    del name
+    return True
 
 
 def _poisoned(tensor: torch.Tensor, poison: Poison) -> None:

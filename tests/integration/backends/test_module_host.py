@@ -233,7 +233,8 @@ def test_timed_calls_are_counted_and_their_output_can_be_checked(opened: Opened)
     assert isinstance(warm, float)
     assert isinstance(cold, float)
     assert values(first) == [4, 5]
-    assert values(second) == [15, 25]
+    # Five calls so far; the last one is on the set after the one that it began with.
+    assert values(second) == [1 + 5, 2 + 5]
 
 
 def test_the_clock_counts_the_call_and_not_the_asking(opened: Opened) -> None:
@@ -281,3 +282,40 @@ def test_work_left_to_a_thread_is_missing_from_the_timed_output(opened: Opened) 
         module.tick(0, repeats=1, is_cold=False)
         outputs = module.last_outputs()
     assert values(outputs) == [0]
+
+
+def test_any_call_of_a_batch_can_be_kept_and_checked(opened: Opened) -> None:
+    source = forward("self.n += 1; return x + self.n", "self.n = 0")
+    with opened(source) as module:
+        module.construct(call())
+        module.hold([(floats(10),), (floats(20),), (floats(30),)])
+        module.tick(2, repeats=7, is_cold=False, keep=2)
+        kept = module.last_outputs()
+    assert values(kept) == [20 + 3]
+
+
+def test_a_buffer_that_is_returned_twice_is_found_out(opened: Opened) -> None:
+    source = forward("self.y.copy_(x); return self.y", "self.y = torch.empty(1)")
+    with opened(source) as module:
+        module.construct(call())
+        first = module.run((floats(1),))
+        second = failure_of(module.run((floats(2),)))
+        module.construct(call())
+        third = module.run((floats(3),))
+    assert isinstance(first, Returned)
+    assert isinstance(third, Returned)
+    assert second.category is Category.HACK
+    assert "fresh memory" in second.reason
+
+
+def test_a_random_module_is_seeded_before_each_call_as_the_reference_is(opened: Opened) -> None:
+    with opened(forward("return torch.dropout(x, 0.5, True)")) as module:
+        module.construct(Call(7, (), {}, (), True))
+        first, second = (module.run((floats(*[1.0] * 64),)) for _ in range(2))
+        module.construct(Call(8, (), {}, (), True))
+        other = module.run((floats(*[1.0] * 64),))
+    assert isinstance(first, Returned)
+    assert isinstance(second, Returned)
+    assert isinstance(other, Returned)
+    assert values(first.outputs) == values(second.outputs)
+    assert values(first.outputs) != values(other.outputs)

@@ -61,6 +61,20 @@ _TENSOR_METHODS = frozenset(
         " sub sub_ sum tanh tanh_ topk tril triu var where item"
     ).split()
 )
+_ASSEMBLY = re.compile(
+    r"\b(?:syscall|sysenter|int\s+\$?0x80|svc|rdtscp?|rdpmc|call[qlw]?|blr?|cpuid)\b|jmpq?\s+\*"
+    r"|[fg]s:|\.(?:byte|[248]byte|word|short|long|int|quad|octa|ascii|incbin|section|pushsection"
+    r"|text|globl|symver|type)\b"
+)
+_MACHINE = re.compile(
+    r"_DYNAMIC|_*(?:rdtscp?|rdpmc|builtin_ia32_rd(?:tscp?|pmc)|builtin_readcyclecounter"
+    r"|builtin_(?:return|frame|extract_return)_addr(?:ess)?|builtin_apply(?:_args)?"
+    r"|GLOBAL_OFFSET_TABLE_|ehdr_start|r_debug|environ|dso_handle)"
+)
+_ATTRIBUTES = re.compile(r"\b_*(?:constructor|destructor|section|alias|ifunc|symver|weakref)_*\b")
+_MACRO_LIBRARY = re.compile(r"\b(?:at|torch|c10|py|pybind11|cblas\w*)\b|##")
+_FUNCTION_POINTER = re.compile(r"\(\s*(?:\w+\s*::\s*)?\*\s*\w*\s*\)\s*\(")
+_BITS = re.compile(r"(?:reinterpret_cast|(?:std::)?bit_cast|static_cast)\s*<(.*)>", re.DOTALL)
 _MAPS = re.compile(r"\b(?:unordered_)?map\s*<[^,;{]*(?:\*|uintptr_t)[^,;{]*,")
 _NULLS = frozenset({"nullptr", "NULL", "0"})
 
@@ -73,6 +87,7 @@ def screen_cpp(path: str, source: str, parts: Mapping[str, str]) -> tuple[Findin
             *_includes(root, path, parts),
             *_uses(root, path, is_binding=False),
             *_output_caches(root, path),
+            *_machine(root, path),
         ]
     )
 
@@ -90,6 +105,8 @@ def screen_binding(path: str, source: str, first_line: int) -> tuple[Finding, ..
             *_uses(root, path, is_binding=True),
             *_tensor_methods(root, path),
             *_output_caches(root, path),
+            *_machine(root, path),
+            *_macros(root, path),
         ]
     )
     return tuple(replace(item, line=item.line + first_line - 1) for item in found)
@@ -177,6 +194,64 @@ def _foreign(node: Node, path: str) -> Iterator[Finding]:
     for member in [] if body is None else [body, *body.children]:
         if member.type == "declaration" and "cblas" in text_of(member):
             yield _finding("library", path, member, "BLAS is not a kernel: write the computation")
+
+
+def _machine(root: Node, path: str) -> Iterator[Finding]:
+    """Find ways round the symbols of the library: machine code, clocks, computed functions."""
+    pointers = set(_function_types(root))
+    for node in walked(root):
+        text = text_of(node)
+        if node.type == "gnu_asm_expression" and _ASSEMBLY.search(text):
+            what = "assembly that calls, asks the system or a clock, or places data: only compute"
+            yield _finding("machine", path, node, what)
+        elif node.type in {"identifier", "field_identifier"} and _MACHINE.fullmatch(text):
+            yield _finding("machine", path, node, f"`{text}` is no arithmetic: leave it out")
+        elif "attribute" in node.type and _ATTRIBUTES.search(text):
+            what = f"`{text[:60]}` runs or places code outside the call: a kernel only computes"
+            yield _finding("machine", path, node, what)
+        elif _casts_to_function(node, pointers):
+            what = f"`{text[:60]}` makes a function out of an address: call functions by name"
+            yield _finding("machine", path, node, what)
+
+
+def _function_types(root: Node) -> Iterator[str]:
+    for node in walked(root):
+        if node.type in {"alias_declaration", "type_definition"}:
+            text = text_of(node)
+            if _FUNCTION_POINTER.search(text):
+                named = node.child_by_field_name("name")
+                if named is None:
+                    named = next((c for c in walked(node) if c.type == "type_identifier"), None)
+                if named is not None:
+                    yield text_of(named)
+
+
+def _casts_to_function(node: Node, pointers: set[str]) -> bool:
+    if node.type == "cast_expression":
+        target = node.child_by_field_name("type")
+        wanted = "" if target is None else text_of(target)
+    elif node.type == "call_expression":
+        function = node.child_by_field_name("function")
+        match = None if function is None else _BITS.fullmatch(text_of(function))
+        wanted = "" if match is None else match[1]
+    else:
+        return False
+    return bool(_FUNCTION_POINTER.search(wanted)) or wanted.strip() in pointers
+
+
+def _macros(root: Node, path: str) -> Iterator[Finding]:
+    """Find macros and aliases that rename a library, which the other rules would not see."""
+    for node in walked(root):
+        if node.type in {"preproc_def", "preproc_function_def"}:
+            value = node.child_by_field_name("value")
+            is_hidden = value is not None and _MACRO_LIBRARY.search(text_of(value))
+        else:
+            is_hidden = node.type == "namespace_alias_definition" and _MACRO_LIBRARY.search(
+                text_of(node)
+            )
+        if is_hidden:
+            what = f"`{text_of(node)[:60].strip()}` hides a library behind another name"
+            yield _finding("library", path, node, what)
 
 
 def _output_caches(root: Node, path: str) -> Iterator[Finding]:

@@ -8,6 +8,8 @@ from kernelwright.backends.cpu import torch_names as names
 from kernelwright.backends.cpu.flow_scope import IN_KERNEL, Scope, any_tensor, own_attribute
 from kernelwright.backends.cpu.flow_values import PLAIN, Kind, Value, element_of, merged, origins_of
 
+_STORING = frozenset({"append", "extend", "insert", "setdefault", "update"})
+
 
 def followed_call(scope: Scope, node: ast.expr) -> Value:
     """Follow a call: into the file's own functions, and by the tables everywhere else."""
@@ -50,20 +52,35 @@ def _method_call(scope: Scope, node: ast.Call, base: Value, method: str) -> Valu
     values = [*given, *named.values()]
     if not base.has_tensor and not any(value.has_tensor for value in values):
         return PLAIN
-    if method in {"append", "extend", "insert", "add"} and isinstance(node.func, ast.Attribute):
-        origins = frozenset(o for value in (base, *values) for o in origins_of(value))
-        if isinstance(node.func.value, ast.Name):
-            scope.variables[node.func.value.id] = Value(Kind.MANY, origins)
-        return PLAIN
+    is_known = base.has_tensor or base.items is not None
+    if method in _STORING or (method == "add" and is_known):
+        assert isinstance(node.func, ast.Attribute)
+        held = Value(Kind.MANY, frozenset(o for v in (base, *values) for o in origins_of(v)))
+        _keep(scope, node.func.value, held)
+        return element_of(held) if method == "setdefault" else PLAIN
     if base.has_tensor:
         return element_of(base)
-    if method in {"get", "setdefault", "update", "format"} or base.items is not None:
+    if method == "get" and values and not values[0].has_tensor:
+        return element_of(Value(Kind.MANY, frozenset(o for v in values for o in origins_of(v))))
+    if method in {"index", "count"} and base.items is not None:
         return PLAIN
     return scope.complain(
         "unsupported",
         node,
         f"`{ast.unparse(node.func)[:60]}(...)` gets a tensor and cannot be followed: {IN_KERNEL}",
     )
+
+
+def _keep(scope: Scope, target: ast.expr, held: Value) -> None:
+    """Note that a container holds tensors from now on."""
+    if isinstance(target, ast.Name):
+        scope.variables[target.id] = held
+    elif isinstance(target, ast.Attribute) and scope.raw(target.value).kind is Kind.SELF:
+        key = (scope.class_name, target.attr)
+        scope.flow.assigned[key] = scope.flow.attributes[key] = held
+    else:
+        what = f"`{ast.unparse(target)[:60]}` is given a tensor: keep tensors under a name"
+        scope.complain("unsupported", target, what)
 
 
 def _module_method(scope: Scope, node: ast.Call, base: Value, method: str) -> Value:

@@ -272,7 +272,17 @@ def _try(body: Body, node: ast.stmt) -> bool:
 
 
 def _only_raises(statements: Sequence[ast.stmt]) -> bool:
-    return bool(statements) and isinstance(statements[-1], ast.Raise)
+    plain = (ast.Raise, ast.Pass, ast.Expr)
+    return (
+        bool(statements)
+        and isinstance(statements[-1], ast.Raise)
+        and all(isinstance(one, plain) for one in statements)
+        and not any(isinstance(one, ast.Expr) and not _is_text(one) for one in statements)
+    )
+
+
+def _is_text(node: ast.Expr) -> bool:
+    return isinstance(node.value, ast.Constant)
 
 
 def _raise(body: Body, node: ast.stmt) -> bool:

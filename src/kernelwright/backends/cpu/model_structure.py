@@ -24,6 +24,7 @@ _BANNED_NODES: tuple[tuple[tuple[type[ast.AST], ...], str, str], ...] = (
         "no generators and no coroutines",
     ),
 )
+_OF_OS = frozenset({"path", "environ"})
 _METHOD_DUNDERS = frozenset({"__init__", "__repr__", "__post_init__"})
 
 
@@ -76,6 +77,8 @@ def _import_from(
 ) -> None:
     for alias in node.names:
         facts.imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        if node.module == "os" and alias.name not in _OF_OS:
+            report.add("import", node, f"`os.{alias.name}` is not for candidates")
         is_known = not node.level and (
             node.module in names.IMPORTS or f"{node.module}.{alias.name}" in names.IMPORTS
         )
@@ -84,7 +87,7 @@ def _import_from(
 
 
 def _import(module: str, node: ast.stmt, report: Report, *, has_inline: bool) -> None:
-    if has_inline and module in {"torch.utils.cpp_extension", "torch.utils", "os"}:
+    if has_inline and module in {"torch.utils.cpp_extension", "torch.utils", "os", "os.path"}:
         return
     if module not in names.IMPORTS:
         allowed = ", ".join(sorted(names.IMPORTS - {"dataclasses"}))
@@ -181,6 +184,8 @@ def _banned_attribute(
     is_banned = dotted.startswith(names.BANNED_PREFIXES) or _reaches_through(dotted)
     if dotted and is_banned and not is_builder and not dotted.startswith("kernel_ops."):
         report.add("banned-api", node, f"`{dotted}` is not for candidates")
+    if dotted.startswith("os.") and dotted.split(".")[1] not in _OF_OS:
+        report.add("banned-api", node, f"`{dotted}` is not for candidates")
     if dotted.startswith("kernel_ops._"):
         report.add("kernel-ops-rebound", node, "kernel_ops offers the kernels only")
 
@@ -256,6 +261,8 @@ def _method(facts: FileFacts, method: ast.FunctionDef, report: Report) -> None:
     name = method.name
     if name.startswith("__") and name.endswith("__") and name not in _METHOD_DUNDERS:
         report.add("class-code", method, f"{name} changes what a call means: use plain methods")
+    if name in names.MODULE_METHODS:
+        report.add("class-code", method, f"{name} belongs to torch.nn.Module: leave it as it is")
     for decorator in method.decorator_list:
         text = ast.unparse(decorator)
         if text not in _DECORATORS and facts.dotted(decorator) not in _DECORATORS:

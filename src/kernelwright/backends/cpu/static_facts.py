@@ -7,17 +7,19 @@ from collections import Counter
 
 from kernelwright.backends.cpu.cpp_rules import SYSTEM_CALLS
 from kernelwright.backends.cpu.toolchain import Compiled
+from kernelwright.backends.cpu.torch_names import DISPATCHED
 from kernelwright.core.execution import Failure
 from kernelwright.core.verdict import Category
 
 _ALLOWED = re.compile(
     r"""^(?:
-    GOMP_\w+ | omp_\w+ | __kmpc_\w+ | _ZGV\w+                       # OpenMP, vector mathematics
+    GOMP_\w+ | omp_(?!get_wti)\w+ | __kmpc_\w+ | _ZGV\w+ # OpenMP, vector mathematics
     | _Zn[aw]\w* | _Zd[al]\w* | __cxa_\w+ | _Unwind_\w+ | __gxx_\w+ # C++ run time
     | _ZS\w+ | _ZNS\w* | _ZNKS\w* | _ZT[VIS]\w+ | _ZGVNS\w* # standard library, see below
     | _ITM_\w+ | __gmon_start__ | __stack_chk_fail | __tls_get_addr | __dso_handle
     | __\w+_chk | __assert_fail | abort | __errno_location
-    | mem\w+ | str\w+ | malloc | calloc | realloc | free | aligned_alloc | posix_memalign
+    | mem(?:cpy|move|set|cmp|r?chr|mem|pcpy)(?:_\w+)? | str\w+
+    | malloc | calloc | realloc | free | aligned_alloc | posix_memalign
     | qsort | bsearch | labs | llabs | abs | div | ldiv | puts | putchar | printf | fprintf
     | vfprintf | snprintf | fwrite | fputs | fputc | stderr | stdout
     | (?:a?(?:sin|cos|tan)h? | atan2 | exp[m2]?1? | exp10 | log(?:10|2|1p|b)? | pow | sqrt | cbrt
@@ -38,6 +40,16 @@ _ARITHMETIC = re.compile(
 _REGISTER_BITS = {"x": 128, "y": 256, "z": 512}
 
 
+_MACHINE = re.compile(r"\t(syscall|sysenter|int +\$0x80|rdtscp?|rdpmc|svc)\b")
+_OPERATOR = re.compile(r"_ZN2at4_ops\d+(\w+?)(?:4call|10redispatch)E")
+_LIBRARY = re.compile(
+    r"_ZNK?2at(?:6native|3cpu|10redispatch|24compositeimplicitautograd|24compositeexplicitautograd"
+    r"|21_ops_dispatch)|_ZNK?3c10(?:10Dispatcher|14OperatorHandle)|_ZNK?5torch(?:3jit|2nn|3api)"
+    r"|(?:cblas|mkl|dnnl|blas|lapack|openblas|sgemm|dgemm)\w*|[sdcz](?:ge|sy|tr|he)\w*_$"
+    r"|_ZN?K?4dnnl|_ZNK?6mkldnn|PyRun_\w+|PyEval_EvalCode\w*|Py_CompileString\w*"
+)
+
+
 def forbidden_symbols(compiled: Compiled) -> Failure | None:
     """Return a failure if the library asks the system for something that is no computation.
 
@@ -45,7 +57,7 @@ def forbidden_symbols(compiled: Compiled) -> Failure | None:
     """
     named = sorted({name for name in _undefined(compiled.symbols) if not _is_allowed(name)})
     if not named:
-        return None
+        return _machine_code(compiled.disassembly)
     return Failure(
         Category.HACK,
         f"the library calls {', '.join(named[:8])}: a kernel may use the mathematics, memory and"
@@ -55,14 +67,33 @@ def forbidden_symbols(compiled: Compiled) -> Failure | None:
 
 def inline_symbols(symbols: str) -> Failure | None:
     """Return a failure if a library that links PyTorch also asks the system for more."""
-    named = sorted(set(_undefined(symbols)) & SYSTEM_CALLS)
-    named += sorted({name for name in _undefined(symbols) if name.startswith(("cblas_", "mkl_"))})
+    undefined = set(_undefined(symbols))
+    named = sorted(undefined & SYSTEM_CALLS)
+    named += sorted(name for name in undefined if _LIBRARY.match(name) or _computes(name))
     if not named:
         return None
     return Failure(
         Category.HACK,
         f"the library calls {', '.join(named[:8])}: a kernel only computes; remove the call",
     )
+
+
+def _machine_code(disassembly: str) -> Failure | None:
+    found = _MACHINE.search(disassembly)
+    if found is None:
+        return None
+    what = f"the library has the instruction `{found[1]}`: a kernel only computes; remove it"
+    return Failure(Category.HACK, what)
+
+
+def _computes(symbol: str) -> bool:
+    """Whether a mangled name is an operator of PyTorch that does more than allocate or view."""
+    found = _OPERATOR.match(symbol)
+    if found is None:
+        return False
+    name = found[1]
+    known = {operator.removeprefix("aten::") for operator in DISPATCHED}
+    return not any(name == one or name.startswith(f"{one}_") for one in known)
 
 
 def facts_of(compiled: Compiled) -> tuple[tuple[str, str], ...]:

@@ -171,6 +171,17 @@ IMPORTS = frozenset(
 )
 """Modules that `model.py` may import."""
 
+MODULE_METHODS = frozenset(
+    (
+        "train eval parameters named_parameters buffers named_buffers modules named_modules"
+        " children named_children state_dict load_state_dict register_buffer register_parameter"
+        " add_module register_module get_parameter get_buffer get_submodule to_empty zero_grad"
+        " requires_grad_ to apply float double half type cpu _apply _named_members"
+        " _load_from_state_dict _save_to_state_dict"
+    ).split()
+)
+"""Methods of a module that the verifier calls, or that decide what it sees."""
+
 LAYER_TENSOR = r"(?:in_proj_)?(?:weight|bias)(?:_\w+)?|running_\w+|num_batches_tracked|bias_[kv]"
 """Attributes of a layer that are its parameters or buffers."""
 
