@@ -11,6 +11,7 @@ from typing import Any
 from kernelwright.core.errors import UsageMistake
 from kernelwright.dsl.check.program import CheckResult, check_source
 from kernelwright.dsl.host_nodes import Program
+from kernelwright.dsl.interpret import run as interpret
 from kernelwright.dsl.launch import Allocate, Device, LaunchCall, run_host
 
 ONE_CORE = Device()
@@ -58,6 +59,29 @@ class HostFunction:
             UsageMistake: with the diagnostics, if the program is not accepted.
         """
         return _accepted(self.path)
+
+    def __call__(
+        self, *arguments: Any, cores: int = 1, schedule: Mapping[str, int] | None = None
+    ) -> Any:
+        """Run the function on the interpreter: the array it gives, or a tuple of several.
+
+        Args:
+            arguments: NumPy arrays and numbers, one a parameter.
+            cores: Cores of the device that is played.
+            schedule: Values of schedule holes; others take their defaults.
+
+        Raises:
+            LaunchRefused: where shapes disagree or a condition is false.
+            UsageMistake: where the program breaks a rule at run time.
+        """
+        outcome = interpret(
+            self.program, self.name, arguments, cores=cores, schedule=dict(schedule or {})
+        )
+        if outcome.fault is not None:
+            raise UsageMistake(
+                outcome.fault.to_text(), fix=f"`kernelwright dsl explain {outcome.fault.code}`"
+            )
+        return outcome.outputs[0] if len(outcome.outputs) == 1 else outcome.outputs
 
     def run(
         self,

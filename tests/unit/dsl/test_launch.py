@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.dsl_programs import EXAMPLES, MAP
 
 from kernelwright.dsl import Device, LaunchCall, LaunchRefused, check_file, parse, run_host
 from kernelwright.dsl.types import DType
+from support.dsl_programs import EXAMPLES, MAP
 
 HOST = (
     MAP

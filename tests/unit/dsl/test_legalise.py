@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from support.dsl_programs import MAP
 
 from kernelwright.dsl import Legal, check_source, legalised
 from kernelwright.dsl.builtins import BUILTINS
@@ -15,6 +14,7 @@ from kernelwright.dsl.cast import DIRECT, cast_chain
 from kernelwright.dsl.nodes import Op, statements
 from kernelwright.dsl.recipes import RECIPES
 from kernelwright.dsl.types import DType
+from support.dsl_programs import MAP
 
 POINTS = np.concatenate([
     np.linspace(-6.0, 6.0, 4001), np.array([0.0, 1e-30, -1e-30, 1e-7, -1e-7, 88.0, -88.0, 100.0]),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from support.dsl_programs import HEAD, MAP
 
 from kernelwright.dsl import parse, print_program
 from kernelwright.dsl.nodes import Assign, For, Literal, Op, Region, Tiles, View, statements
 from kernelwright.dsl.types import DType, Name
+from support.dsl_programs import HEAD, MAP
 
 
 def codes(text: str) -> list[str]:
