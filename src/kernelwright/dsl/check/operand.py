@@ -349,6 +349,8 @@ def check_same_sizes(
     own: tuple[Polynomial, ...],
     other: tuple[Polynomial, ...],
     noun: str,
+    *,
+    fix: tuple[Edit, ...] = (),
 ) -> None:
     """Check that two extents are equal.
 
@@ -368,4 +370,5 @@ def check_same_sizes(
         f"{' x '.join(text(size) for size in other)}",
         why="extents: the operands of an elementwise operation have equal extents; slice the "
         "larger, such as acc[0:n]",
+        fix=fix,
     )

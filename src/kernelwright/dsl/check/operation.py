@@ -20,6 +20,7 @@ from kernelwright.dsl.check.operand import (
 )
 from kernelwright.dsl.check.overlap import check_overlap
 from kernelwright.dsl.check.state import LOST
+from kernelwright.dsl.check.tail import tail_fix
 from kernelwright.dsl.nodes import Op, Operand, View
 from kernelwright.dsl.primitive import Builtin, Kind, ShapeRule
 from kernelwright.dsl.prove.polynomial import Polynomial, number_polynomial
@@ -123,12 +124,15 @@ def _broadcast(context: Context, node: Op, sizes: list[Sizes]) -> Sizes:
         elif other == ONE:
             result.append(one)
         else:
-            view = node.operands[1]
-            assert isinstance(view, View)
-            first = node.operands[0]
-            assert isinstance(first, View)
-            check_same_sizes(context, view, right, left, first.buffer.text)
-            raise context.reject("E306", node.at, "extents differ")
+            views = [item for item in node.operands if isinstance(item, View)]
+            check_same_sizes(
+                context,
+                views[1],
+                right,
+                left,
+                views[0].buffer.text,
+                fix=tail_fix(context, node, views, sizes),
+            )
     return tuple(result)
 
 

@@ -13,6 +13,6 @@ def k(x: "f32[R, C]", y: "f32[R, C]", TILE: tl.const = 512):
             with tl.copyin():
                 tl.load(x_ub, x[r, c:c + n])
             with tl.compute():
-                tl.add(y_ub, a_ub, x_ub)  # <- E306
+                tl.add(y_ub, a_ub, x_ub)  # <- E306 fixable
             with tl.copyout():
                 tl.store(y[r, c:c + n], y_ub)
