@@ -14,10 +14,11 @@ from typing import Self, TypeAlias
 
 from kernelwright.core.execution import Call, Failure, Poison, Returned, StateTransfer
 from kernelwright.core.fingerprint import Json
-from kernelwright.core.tensor import Buffer, MalformedTree, Tensor, Tree, decoded, encoded
+from kernelwright.core.tensor import Buffer, MalformedTree, Tree, decoded, encoded
 from kernelwright.core.verdict import Category
 from kernelwright.sandbox.child import Child
 from kernelwright.sandbox.limits import Cause, ChildFailed
+from kernelwright.sandbox.state_names import Pairing
 
 HOST_ENTRY = "kernelwright.sandbox.module_host:serve"
 """Entry of a child that hosts one module."""
@@ -78,6 +79,7 @@ class ModuleClient:
         self._is_loaded = False
         self._runs = 0
         self._seed: int | None = None
+        self._pairing = Pairing()
         self._failure: Failure | None = None
         self._overhead_s: float | None = None
 
@@ -109,9 +111,17 @@ class ModuleClient:
             return answer
         if not call.state:
             return StateTransfer.NONE
-        if _state_in(answer[0]) != _state_of(call.state):
+        names: dict[str, str] | Failure | None = self._pairing.of(answer[0], call.state)
+        if names is None:
+            told = self._ask({"op": "digests"}, doing="reading parameters")
+            if isinstance(told, Failure):
+                return told
+            names = self._pairing.learned(told[0], call.state)
+        if isinstance(names, Failure):
+            return names
+        if names is None:
             return StateTransfer.RESEEDED
-        state, blobs = encoded(dict(call.state))
+        state, blobs = encoded({names[name]: tensor for name, tensor in call.state.items()})
         copied = self._ask({"op": "state", "state": state}, blobs, doing="copying parameters")
         return copied if isinstance(copied, Failure) else StateTransfer.COPIED
 
@@ -249,15 +259,7 @@ class ModuleClient:
 
     def _dead(self, failed: ChildFailed, doing: str, limit_s: float) -> Failure:
         # A dead child stays dead: later requests get the same answer at once.
-        category = _CATEGORIES.get(failed.cause, Category.CRASH)
-        if failed.cause is Cause.TIMEOUT:
-            reason = f"{doing} timed out after {limit_s:g}s"
-        elif failed.cause is Cause.PROCESSES:
-            reason = f"{doing} started more threads or processes than the baseline may use"
-        else:
-            reason = f"the process died during {doing}: {failed.detail}"
-        tail = failed.stderr_tail.strip()[-_TAIL_CHARACTERS:]
-        self._failure = Failure(category, f"{reason}\n{tail}".strip())
+        self._failure = _death(failed, doing, limit_s)
         return self._failure
 
     def _nonsense(self, fault: Exception) -> Failure:
@@ -265,30 +267,23 @@ class ModuleClient:
         return self._failure
 
 
+def _death(failed: ChildFailed, doing: str, limit_s: float) -> Failure:
+    category = _CATEGORIES.get(failed.cause, Category.CRASH)
+    if failed.cause is Cause.TIMEOUT:
+        reason = f"{doing} timed out after {limit_s:g}s"
+    elif failed.cause is Cause.PROCESSES:
+        reason = f"{doing} started more threads or processes than the baseline may use"
+    else:
+        reason = f"the process died during {doing}: {failed.detail}"
+    tail = failed.stderr_tail.strip()[-_TAIL_CHARACTERS:]
+    return Failure(category, f"{reason}\n{tail}".strip())
+
+
 def _failure_in(failure: Json) -> Failure:
     fields = failure if isinstance(failure, Mapping) else {}
     category, reason = fields.get("category"), str(fields.get("reason"))[:4000]
     known = {item.value for item in Category}
     return Failure(Category(str(category)) if category in known else Category.CRASH, reason)
-
-
-def _state_in(answer: Mapping[str, Json]) -> dict[str, tuple[str, tuple[int, ...]]]:
-    state = answer.get("state")
-    entries = state if isinstance(state, Sequence) and not isinstance(state, str) else ()
-    found = {}
-    for entry in entries:
-        if isinstance(entry, Mapping):
-            shape = entry.get("shape")
-            extents = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else ()
-            found[str(entry.get("name"))] = (
-                str(entry.get("dtype")),
-                tuple(n for n in extents if isinstance(n, int)),
-            )
-    return found
-
-
-def _state_of(state: Mapping[str, Tensor]) -> dict[str, tuple[str, tuple[int, ...]]]:
-    return {name: (tensor.dtype, tensor.shape) for name, tensor in state.items()}
 
 
 def _integers(value: Json, *, below: int) -> tuple[int, ...]:

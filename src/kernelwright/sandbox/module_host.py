@@ -22,17 +22,17 @@ import torch
 
 from kernelwright.core.execution import Poison
 from kernelwright.core.fingerprint import Json
-from kernelwright.core.tensor import Buffer, Tensor, Tree, decoded, encoded, leaves
+from kernelwright.core.tensor import Buffer, decoded, encoded
 from kernelwright.core.verdict import Category
 from kernelwright.sandbox.channel import Channel
+from kernelwright.sandbox.module_args import is_refilled, mutated_in
 from kernelwright.sandbox.module_fault import ModuleFault, blamed_on_the_module
+from kernelwright.sandbox.module_result import EarlierResult, is_same_without_kernels
 from kernelwright.sandbox.run_watch import watched
 from kernelwright.sandbox.torch_tree import (
     NAMES,
+    digest,
     from_torch,
-    is_equal,
-    raw_bytes,
-    refill,
     tensors_in,
     to_torch,
 )
@@ -43,9 +43,6 @@ Handler: TypeAlias = "Callable[[Header, Sequence[Buffer]], Answer]"
 
 FLUSH_BYTES = 64 << 20
 """Bytes streamed through the caches before a cold call: more than any private cache level."""
-
-EARLIER_BYTES = 256 << 20
-"""Largest result that is held, to see whether the next call writes to it."""
 
 _no_grad = torch.no_grad
 _manual_seed = torch.manual_seed
@@ -75,7 +72,7 @@ class ModuleHost:
     _flush: torch.Tensor | None = None
     _flags: tuple[object, ...] = ()
     _fault: ModuleFault | None = None
-    _earlier: tuple[Any, Tree] | None = None
+    _earlier: EarlierResult = field(default_factory=EarlierResult)
 
     def handlers(self) -> dict[str, Handler]:
         """Return what this host answers, by `op`; a host with more to offer adds its own."""
@@ -84,6 +81,7 @@ class ModuleHost:
             "load": self.load,
             "construct": self.construct,
             "state": self.state,
+            "digests": self.digests,
             "run": self.run,
             "hold": self.hold,
             "flush": self.flush,
@@ -110,7 +108,8 @@ class ModuleHost:
         """Seed, construct and set the mode; answer with the state that can be copied in."""
         if self._class is None:
             raise ModuleFault(Category.FORMAT, "nothing was loaded")
-        self.module = self._last = self._kept = self._earlier = None
+        self.module = self._last = self._kept = None
+        self._earlier.forget()
         init = to_torch(decoded(header["init"], blobs))
         with blamed_on_the_module("constructing the module", self.folder), _no_grad():
             _manual_seed(int(_number(header["seed"])))
@@ -121,15 +120,20 @@ class ModuleHost:
         return {"state": [_described(name, held) for name, held in state_of(module).items()]}, ()
 
     def state(self, header: Header, blobs: Sequence[Buffer]) -> Answer:
-        """Copy in parameters and buffers by name; the names are exactly the module's."""
+        """Copy in parameters and buffers by the module's names for them."""
         tree = decoded(header["state"], blobs)
         held = state_of(self._constructed())
-        if not isinstance(tree, dict) or set(tree) != set(held):
+        if not isinstance(tree, dict) or not set(tree) <= set(held):
             raise ModuleFault(Category.FORMAT, "the state to copy has other names")
         with _no_grad():
             for name, source in tree.items():
                 _copy(held[name], to_torch(source))
         return {}, ()
+
+    def digests(self, header: Header, blobs: Sequence[Buffer]) -> Answer:
+        """Answer with the state and the CRC-32 of each tensor's bytes."""
+        held = state_of(self._constructed())
+        return {"state": [_described(n, t) | {"digest": digest(t)} for n, t in held.items()]}, ()
 
     def run(self, header: Header, blobs: Sequence[Buffer]) -> Answer:
         """Call `forward` once on fresh copies, poisoned and traced as asked."""
@@ -149,9 +153,11 @@ class ModuleHost:
             result = module(*args)
         self._check_flags()
         outputs = from_torch(result)
-        mutated = _mutated(tree, before)
-        self._check_earlier(result, outputs)
-        is_idle = is_traced and bool(watch.kernel_calls) and self._is_idle(tree, outputs, poison)
+        mutated = mutated_in(tree, before)
+        self._earlier.check(result, outputs)
+        is_idle = bool(watch.kernel_calls) and is_same_without_kernels(
+            module, tree, outputs, poison
+        )
         skeleton, out = encoded(outputs)
         answer: dict[str, Json] = {
             "outputs": skeleton,
@@ -162,46 +168,17 @@ class ModuleHost:
         }
         return answer, out
 
-    def _check_earlier(self, result: Any, outputs: Tree) -> None:
-        """Complain if this call wrote to what the last one returned, then hold this result.
-
-        Callers hold results of several calls; a module that returns one buffer again and again
-        gives them all the last answer.
-        """
-        earlier, self._earlier = self._earlier, None
-        if earlier is not None and from_torch(earlier[0]) != earlier[1]:
-            raise ModuleFault(
-                Category.HACK,
-                "the output of an earlier call changed when forward was called again: return"
-                " fresh memory from every call",
-            )
-        size = sum(leaf.size_bytes for _, leaf in leaves(outputs) if isinstance(leaf, Tensor))
-        if size <= EARLIER_BYTES:
-            self._earlier = (result, outputs)
-
-    def _is_idle(self, tree: Tree, outputs: Tree, poison: Poison | None) -> bool:
-        """Return whether the outputs are the same where the module's kernels do not run.
-
-        Then the kernels were called, but what is returned was made by something else.
-        """
-        module = self._constructed()
-        try:
-            with _no_grad(), watched(poison=poison, is_traced=False, is_without_kernels=True):
-                result = module(*to_torch(tree))
-            return from_torch(result) == outputs
-        except Exception:  # noqa: BLE001 - the kernels are needed even to get through
-            return False
-
     def hold(self, header: Header, blobs: Sequence[Buffer]) -> Answer:
         """Keep argument sets for timing; equal shapes get new content at their old addresses."""
         trees = decoded(header["sets"], blobs)
         if not isinstance(trees, list) or not all(isinstance(item, tuple) for item in trees):
             raise ModuleFault(Category.FORMAT, "sets must be a list of argument tuples")
-        self._last = self._kept = self._earlier = None
+        self._last = self._kept = None
+        self._earlier.forget()
         sets = []
         for index, tree in enumerate(trees):
             kept = self._sets[index] if index < len(self._sets) else None
-            if kept is None or not _refilled(kept, tree):
+            if kept is None or not is_refilled(kept, tree):
                 kept = to_torch(tree)
             sets.append(kept)
         self._sets = sets
@@ -349,45 +326,6 @@ def _failure(category: Category, reason: str) -> dict[str, Json]:
 def _described(name: str, tensor: torch.Tensor) -> dict[str, Json]:
     dtype = NAMES.get(tensor.dtype, str(tensor.dtype))
     return {"name": name, "shape": [int(n) for n in tensor.shape], "dtype": dtype}
-
-
-def _mutated(
-    args: Tree, before: Sequence[tuple[torch.Tensor, tuple[int, ...], tuple[int, ...]]]
-) -> list[int]:
-    """Return the indices of the arguments whose tensors differ from what was sent, bit by bit."""
-    given = args if isinstance(args, tuple) else (args,)
-    sent = [
-        (index, leaf)
-        for index, arg in enumerate(given)
-        for _, leaf in leaves(arg)
-        if isinstance(leaf, Tensor)
-    ]
-    changed: dict[int, None] = {}
-    for (index, source), (tensor, shape, strides) in zip(sent, before, strict=True):
-        is_same = (
-            tuple(tensor.shape) == shape
-            and tensor.stride() == strides
-            and is_equal(raw_bytes(tensor), source.data)
-        )
-        if not is_same:
-            changed[index] = None
-    return list(changed)
-
-
-def _refilled(kept: tuple[Any, ...], tree: Tree) -> bool:
-    sources = [leaf for _, leaf in leaves(tree)]
-    values: list[Any] = [leaf for _, leaf in leaves(kept)]
-    if len(sources) != len(values):
-        return False
-    for source, value in zip(sources, values, strict=True):
-        if isinstance(source, Tensor) != isinstance(value, torch.Tensor):
-            return False
-        if isinstance(source, Tensor):
-            if not refill(value, source):
-                return False
-        elif source != value or type(source) is not type(value):
-            return False
-    return True
 
 
 def _global_flags() -> tuple[object, ...]:

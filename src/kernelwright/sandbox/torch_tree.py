@@ -6,6 +6,7 @@ any candidate is: a module that patches `torch.empty` later does not patch this 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ _view = torch.Tensor.view
 _frombuffer = numpy.frombuffer
 _array_equal = numpy.array_equal
 _octet = numpy.uint8
+_crc32 = zlib.crc32
 _LEAF_TYPES = (torch.Tensor, torch.nn.Parameter)
 
 
@@ -91,6 +93,11 @@ def raw_bytes(tensor: torch.Tensor) -> memoryview:
     if plain.numel() == 0:
         return memoryview(b"")
     return _numpy(_view(_reshape(plain, (-1,)), _uint8)).data
+
+
+def digest(tensor: torch.Tensor) -> int:
+    """Return the CRC-32 of a tensor's elements."""
+    return _crc32(raw_bytes(tensor))
 
 
 def is_equal(one: Buffer, other: Buffer) -> bool:

@@ -112,10 +112,41 @@ def test_parameters_are_copied_by_name_and_reseeded_when_names_differ(opened: Op
         copied = module.construct(call(state={"w": floats(3, 4)}))
         returned = module.run((floats(1, 1),))
         other = module.construct(call(state={"weight": floats(3, 4)}))
+        found = module.construct(call(state={"weight": floats(0, 0)}))
+        later = module.construct(call(state={"weight": floats(3, 4)}))
+        again = module.run((floats(1, 1),))
     assert copied is StateTransfer.COPIED
     assert isinstance(returned, Returned)
     assert values(returned.outputs) == [4, 5]
     assert other is StateTransfer.RESEEDED
+    # Once the numbers after the same seed have shown which is which, others can be copied.
+    assert found is later is StateTransfer.COPIED
+    assert isinstance(again, Returned)
+    assert values(again.outputs) == [4, 5]
+
+
+def test_buffers_of_its_own_do_not_keep_a_modules_parameters_from_being_copied(
+    opened: Opened,
+) -> None:
+    init = "self.w = nn.Parameter(torch.ones(2)); self.register_buffer('s', torch.zeros(9))"
+    with opened(forward("return self.w + x", init)) as module:
+        module.construct(call(state={"w": floats(1, 1)}))
+        copied = module.construct(call(state={"w": floats(3, 4)}))
+        returned = module.run((floats(1, 1),))
+    assert copied is StateTransfer.COPIED
+    assert isinstance(returned, Returned)
+    assert values(returned.outputs) == [4, 5]
+
+
+def test_a_module_without_the_parameters_that_start_as_constants_is_refused(opened: Opened) -> None:
+    state = {"weight": floats(1, 1), "bias": floats(0, 0), "running_mean": floats(0, 0)}
+    with opened(forward("return x", "self.b = nn.Parameter(torch.zeros(2))")) as module:
+        failure = failure_of(module.construct(call(state=state)))
+    with opened(forward("return x", "self.p = nn.Parameter(torch.zeros(2, 2))")) as module:
+        packed = module.construct(call(state=state))
+    assert failure.category is Category.HACK
+    assert "weight" in failure.reason
+    assert packed is StateTransfer.RESEEDED
 
 
 def test_a_module_that_writes_to_its_argument_is_told_on(opened: Opened) -> None:

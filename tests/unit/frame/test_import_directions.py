@@ -51,6 +51,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 RUNS_IN_A_CHILD = (
     "*_host.py",
     "backends/*/runtime/*",
+    "sandbox/module_args.py",
+    "sandbox/module_result.py",
     "sandbox/run_watch.py",
     "sandbox/torch_tree.py",
     "tasks/inside/*",
