@@ -14,6 +14,7 @@ from kernelwright.core.verdict import Feasible
 from kernelwright.engine.events import (
     Event,
     GateStarted,
+    Preparing,
     Proposed,
     RolloutRecorded,
     RunEnded,
@@ -57,6 +58,9 @@ class ProgressDisplay:
     def __call__(self, event: Event) -> None:
         """Show one event."""
         match event:
+            case Preparing(step=step):
+                self._stage = ""
+                self._doing(step)
             case RunStarted(run=run, task=task, history=history):
                 done = len(history.rollouts)
                 resumed = f", going on after rollout {done}" if done else ""
@@ -82,7 +86,8 @@ class ProgressDisplay:
 
     def _doing(self, step: str) -> None:
         if self._task is not None:
-            self._bar.update(self._task, description=f"{self._stage}: {step}")
+            doing = f"{self._stage}: {step}" if self._stage else step
+            self._bar.update(self._task, description=doing)
 
     def _counts(self, run: Run, history: History) -> None:
         if self._task is not None:

@@ -16,6 +16,7 @@ from kernelwright.cli.options import (
     ToleranceName,
     amount,
 )
+from kernelwright.cli.progress import ProgressDisplay
 from kernelwright.cli.verdicts import verdict_lines
 from kernelwright.core.task import Tolerance
 from kernelwright.wiring.options import TaskOptions, VerifyOptions
@@ -61,7 +62,8 @@ def verify_command(
         backend=backend,
         tolerance=tolerance,
     )
-    verdict = verify(options, load_settings())
+    with ProgressDisplay(is_quiet=is_json) as display:
+        verdict = verify(options, load_settings(), tell=display)
     if is_json:
         emit(verdict)
     else:

@@ -14,6 +14,13 @@ from kernelwright.core.verdict import GateName
 
 
 @dataclass(frozen=True, slots=True)
+class Preparing:
+    """Something that takes a while has begun before the first rollout."""
+
+    step: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunStarted:
     """A run begins or goes on; `history` holds what earlier invocations finished."""
 
@@ -62,7 +69,9 @@ class RunEnded:
     why: str
 
 
-Event: TypeAlias = RunStarted | TaskAdmitted | Proposed | GateStarted | RolloutRecorded | RunEnded
+Event: TypeAlias = (
+    Preparing | RunStarted | TaskAdmitted | Proposed | GateStarted | RolloutRecorded | RunEnded
+)
 Listener: TypeAlias = Callable[[Event], None]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kernelwright.core.ports import Backend
 from kernelwright.core.task import Task
+from kernelwright.engine.events import Listener, Preparing, silent
 from kernelwright.sandbox import Sandbox
 from kernelwright.synth.tracing import WARM as WARM_FOR_TRACES
 from kernelwright.tasks import WARM as WARM_FOR_TASKS
@@ -32,7 +33,9 @@ class Bench:
 
 
 @contextmanager
-def opened_bench(options: TaskOptions, backend: str, settings: Settings) -> Iterator[Bench]:
+def opened_bench(
+    options: TaskOptions, backend: str, settings: Settings, *, tell: Listener = silent
+) -> Iterator[Bench]:
     """Load a task and put its oracle and a backend beside it; everything ends with the block.
 
     Raises:
@@ -40,6 +43,7 @@ def opened_bench(options: TaskOptions, backend: str, settings: Settings) -> Iter
         TaskInvalid: if the file is no task that runs here.
         MachineLacks: if the sandbox or the backend's toolchain is not to be had.
     """
+    tell(Preparing("load the task"))
     BACKENDS.factory(backend)  # A wrong name is said before anything is started.
     with Sandbox(warm=WARM, threads=settings.cpu.threads) as sandbox:
         made = make_backend(backend, settings, sandbox)

@@ -14,7 +14,7 @@ from kernelwright.core.ports import Store
 from kernelwright.core.run import Run
 from kernelwright.core.task import Tolerance
 from kernelwright.engine.campaign import limit_reached, work
-from kernelwright.engine.events import Listener, RunEnded, RunStarted, TaskAdmitted
+from kernelwright.engine.events import Listener, RunEnded, RunStarted
 from kernelwright.engine.rollout import Crew
 from kernelwright.wiring.backends import make_generator, make_strategy
 from kernelwright.wiring.bench import Bench, opened_bench
@@ -48,7 +48,7 @@ def solve(options: SolveOptions, settings: Settings, *, tell: Listener) -> Solve
     """
     with (
         opened_store(settings, options.store) as store,
-        opened_bench(options.task, options.backend, settings) as bench,
+        opened_bench(options.task, options.backend, settings, tell=tell) as bench,
     ):
         run = _run_for(options, bench, store)
         with claimed(store_path(settings, options.store), run.run_id):
@@ -100,7 +100,7 @@ def _worked(
         tell(RunStarted(run, bench.task, history))
         tell(RunEnded(run, history, spent or ""))
         return Solved(known, folder)
-    admission, verifier = admitted(bench, options.tolerance)
+    admission, verifier = admitted(bench, options.tolerance, tell=tell)
     generator = make_generator(options.generator, bench.sandbox)
     store.seed_items(bench.backend.knowledge())
     crew = Crew(
@@ -115,7 +115,6 @@ def _worked(
     delivery = Delivery(
         folder, bench, run, admission=admission, tolerance=options.tolerance, tell=tell
     )
-    tell(TaskAdmitted(admission))
     try:
         work(crew, run, bench.task, tell=delivery)
     except KeyboardInterrupt:
