@@ -96,7 +96,7 @@ CASES = [
         page,
         [block for block in blocks if not block.long or with_long],
         id=str(page.relative_to(ROOT)) + (" with long blocks" if with_long else ""),
-        marks=[pytest.mark.long] if with_long else [],
+        marks=[pytest.mark.long, pytest.mark.timeout(900)] if with_long else [],
     )
     for page, blocks in pages_with_blocks()
     for with_long in ([False, True] if any(block.long for block in blocks) else [False])
