@@ -87,7 +87,7 @@ def read_element(core: Core, node: ReadScalar) -> Any:
     if tensor.undefined(key).any():
         core.fail("E801", "undefined data becomes a scalar", "", tensor.storage.made)
     _log_read(core, node.source, tensor, key)
-    value = tensor.data(key)
+    value = tensor.data(key).item()
     return np.float32(value) if node.type is DType.F32 else int(value)
 
 
