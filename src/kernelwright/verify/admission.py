@@ -24,7 +24,7 @@ from kernelwright.core.execution import (
 )
 from kernelwright.core.ports import Oracle
 from kernelwright.core.task import Role, Tolerance
-from kernelwright.verify.compare import compare, is_finite, reference_is_within
+from kernelwright.verify.compare import agrees, is_finite, reference_is_within
 from kernelwright.verify.plan import SEEDS, arranged, fresh_seeds, is_derived
 
 REDRAWS = 2
@@ -151,7 +151,7 @@ class _MutantTrial:
                 self.absent.setdefault(mutant.name, mutant.why)
             return False
         self.absent.pop(mutant.name, None)
-        if compare(mutant.outputs, expected, self.tolerance) is None:
+        if agrees(mutant.outputs, expected, self.tolerance):
             self.alive[mutant.name] = self.alive.get(mutant.name, 0) + 1
             return False
         self.alive.pop(mutant.name, None)

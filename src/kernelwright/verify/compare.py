@@ -43,11 +43,13 @@ class Comparison:
         tolerance: Name of the rule.
         reduction_length: Longest reduction on the way to an output, in elements.
         slack: Factor on the strict rule, for expected values that carry an error of their own.
+        is_whole: Count every mismatch, instead of stopping at the first ones.
     """
 
     tolerance: Tolerance
     reduction_length: int = 1
     slack: float = 1.0
+    is_whole: bool = True
 
     def allowance(self, dtype: str) -> Allowance | None:
         """Return what error an output of `dtype` may have, None if it must be equal."""
@@ -64,6 +66,12 @@ def compare(
     """Return the first mismatch between outputs and what is expected, None if they agree."""
     how = Comparison(tolerance, expected.reduction_length, slack)
     return _compared(got, expected.outputs, expected.exact, how, "output")
+
+
+def agrees(got: Tree, expected: Expected, tolerance: Tolerance) -> bool:
+    """Whether outputs agree with what is expected; quicker than `compare` where they do not."""
+    how = Comparison(tolerance, expected.reduction_length, is_whole=False)
+    return _compared(got, expected.outputs, expected.exact, how, "output") is None
 
 
 def reference_is_within(expected: Expected, tolerance: Tolerance) -> bool:
@@ -184,7 +192,7 @@ def _compared_numbers(
         # The benchmark's own rules know no float64 reference.
         exact = None
     allowance = how.allowance(judged_as or got.dtype)
-    found = difference(got, eager, exact, allowance)
+    found = difference(got, eager, exact, allowance, is_whole=how.is_whole)
     if found is None:
         return None
     rule = "atol=0, rtol=0" if allowance is None else allowance.text

@@ -54,7 +54,12 @@ class Difference:
 
 
 def difference(
-    got: Tensor, eager: Tensor, exact: Tensor | None, allowance: Allowance | None
+    got: Tensor,
+    eager: Tensor,
+    exact: Tensor | None,
+    allowance: Allowance | None,
+    *,
+    is_whole: bool = True,
 ) -> Difference | None:
     """Compare two tensors of equal shape and dtype; None when every element agrees.
 
@@ -68,8 +73,10 @@ def difference(
         eager: The reference's tensor in its own dtype.
         exact: The reference in float64 (or in integers, for an integer output), if there is one.
         allowance: What error is allowed; None for integers and bools, which must be equal.
+        is_whole: Count every mismatch; if not, stop where the first ones are, which is enough to
+            know that the tensors differ.
     """
-    found = _Found(got.shape, pair=2 if got.dtype in COMPLEX_DTYPES else 1)
+    found = _Found(got.shape, 2 if got.dtype in COMPLEX_DTYPES else 1, is_whole)
     if got.dtype in EXACT_DTYPES or allowance is None:
         _compare_exactly(found, got, eager, exact)
     else:
@@ -89,6 +96,8 @@ def _compare_exactly(found: _Found, got: Tensor, eager: Tensor, exact: Tensor | 
         if at.size:
             error = np.abs(mine[part][at].astype(np.float64) - theirs[part][at])
             found.add(start, at, error, np.abs(theirs[part][at].astype(np.float64)))
+            if not found.is_whole:
+                return
 
 
 def _compare_within(
@@ -102,6 +111,8 @@ def _compare_within(
         at, error, magnitude = _outside(piece, numbers, (got.dtype, truth.dtype), allowance, scales)
         if at.size:
             found.add(piece.start, at, error, magnitude)
+            if not found.is_whole:
+                return
 
 
 def _outside(
@@ -174,6 +185,7 @@ class _Found:
 
     shape: tuple[int, ...]
     pair: int
+    is_whole: bool
     mismatched: int = 0
     max_abs: float = 0.0
     max_rel: float = 0.0
