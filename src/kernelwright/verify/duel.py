@@ -49,15 +49,23 @@ class Duel:
             if failure is not None:
                 self._fail(module, failure)
 
-    def tick(self, module: Module, index: int, *, repeats: int, is_cold: bool = False) -> float:
-        """Return the seconds of one call."""
-        spent = module.tick(index, repeats=repeats, is_cold=is_cold)
+    def tick(
+        self,
+        module: Module,
+        index: int,
+        *,
+        repeats: int,
+        is_cold: bool = False,
+        keep: int | None = None,
+    ) -> float:
+        """Return the seconds of one call; the outputs of call `keep`, or the last, are kept."""
+        spent = module.tick(index, repeats=repeats, is_cold=is_cold, keep=keep)
         if isinstance(spent, Failure):
             self._fail(module, spent)
         return max(spent / repeats, LEAST_S)
 
     def outputs(self) -> tuple[Tree, Tree]:
-        """Return what the last timed call of the candidate, and of the baseline, returned."""
+        """Return what the kept timed call of the candidate, and of the baseline, returned."""
         with ThreadPoolExecutor(1) as aside:
             theirs = aside.submit(self.baseline.last_outputs)
             mine = self.candidate.last_outputs()

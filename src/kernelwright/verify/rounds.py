@@ -89,18 +89,18 @@ class Rounds:
         """Count the sets that a tick walks through as seen."""
         self._seen.update((index + step) % self.sets for step in range(min(calls, self.sets)))
 
-    def is_checked(self, calls: int) -> bool:
-        """Decide in secret whether the output of the pair that comes next is checked."""
-        # A tick walks through the sets, or stays on the first: unless both end on the same set,
-        # nobody can say which input the last output belongs to.
-        is_known = (calls - 1) % self.sets == 0
+    def checked_call(self, calls: int) -> int | None:
+        """Decide in secret which call of the pair that comes next is checked, if one is.
+
+        Any call of a batch may be: a kernel that works only in the first and the last is found out.
+        """
         self._until_check -= 1
         is_sure = self._is_check_due and self._until_check < 0
-        if not is_known or not (is_sure or self._source.random() < self._check_probability):
-            return False
+        if not (is_sure or self._source.random() < self._check_probability):
+            return None
         self._is_check_due = self._is_check_due and not is_sure
         self.checked += 1
-        return True
+        return self._source.randrange(calls)
 
 
 def set_count(set_bytes: int, held_bytes: int, *, calls: int) -> int:

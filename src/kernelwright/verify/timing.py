@@ -59,7 +59,7 @@ class TimingPlan:
     precision: float = 0.01
     patience: float = 2.5
     held_bytes: int = 8 << 20
-    check_probability: float = 0.1
+    check_probability: float = 0.2
 
 
 class Session:
@@ -119,8 +119,6 @@ class Session:
             return
         rounds = self._rounds
         rounds.resize(calls)
-        # One more than whole laps: whether a tick walks through the sets or stays on the first,
-        # its last call is on the set that it began with, whose output is known.
         self.repeats = rounds.sets * max(1, round(calls / rounds.sets)) + 1
 
     def _is_repeatable(self) -> bool:
@@ -221,14 +219,15 @@ class Session:
     def _pair(self, calls: int, *, is_cold: bool, is_baseline_first: bool) -> _Pair:
         duel, rounds = self._duel, self._rounds
         index, is_fresh = rounds.choose(calls)
+        keep = rounds.checked_call(calls)
         order = [duel.baseline, duel.candidate]
         spent = {}
         began = self._clock()
         for module in order if is_baseline_first else reversed(order):
             is_mine = module is duel.candidate
-            spent[is_mine] = duel.tick(module, index, repeats=calls, is_cold=is_cold)
+            spent[is_mine] = duel.tick(module, index, repeats=calls, is_cold=is_cold, keep=keep)
         self._ticking_s += self._clock() - began
-        if rounds.is_checked(calls):
+        if keep is not None:
             self._stopwatch.lap("cold" if is_cold else "warm")
             self._check(*duel.outputs())
             self._stopwatch.lap("check")

@@ -41,6 +41,7 @@ class Outcome:
         transfer: How both sides came to hold equal parameters; None if that was not reached.
         is_traced: Whether the operators of this run were recorded.
         is_repeated: Whether the module was called a second time.
+        is_idle: Whether a traced run returned the same without the candidate's kernels.
     """
 
     failure: Failure | None = None
@@ -49,6 +50,7 @@ class Outcome:
     transfer: StateTransfer | None = None
     is_traced: bool = False
     is_repeated: bool = False
+    is_idle: bool = False
 
     @property
     def is_passed(self) -> bool:
@@ -160,6 +162,7 @@ def run_trial(module: Module, trial: Trial, bench: Bench) -> Outcome:
         transfer=transfer,
         is_traced=trial.is_traced,
         is_repeated=trial.is_repeated,
+        is_idle=returned.is_idle,
     )
 
 

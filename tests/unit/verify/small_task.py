@@ -132,11 +132,15 @@ class SmallModule:
         self.clock.now += self.hold_s
         return None
 
-    def tick(self, index: int, *, repeats: int, is_cold: bool) -> float | Failure:
+    def tick(
+        self, index: int, *, repeats: int, is_cold: bool, keep: int | None = None
+    ) -> float | Failure:
         total_s = 0.0
         for step in range(repeats):
             x = self.held[(index + step) % len(self.held)]
-            self.last, spent_s = self.kernel.timed(x, self.weight, np.full_like(x, 0.125))
+            last, spent_s = self.kernel.timed(x, self.weight, np.full_like(x, 0.125))
+            if keep is None or step == keep:
+                self.last = last
             total_s += spent_s * self.jitter.uniform(0.99, 1.01)
         self.clock.now += total_s
         return total_s
