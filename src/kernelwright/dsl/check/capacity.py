@@ -104,39 +104,42 @@ class Excess:
 def check_capacity(
     legal: Legal, consts: Mapping[str, Number], target: Target
 ) -> tuple[Excess, ...]:
-    """Findings for sizes that are not positive and memories that are too small."""
-    bad = [item for buffer in legal.kernel.buffers for item in _bad_sizes(buffer, consts)]
-    if bad:
-        return tuple(bad)
+    """Findings for memories that are too small."""
     return tuple(
         excess for space in Space if (excess := _excess(legal, space, consts, target)) is not None
     )
 
 
-def _bad_sizes(buffer: Buffer, consts: Mapping[str, Number]) -> list[Excess]:
-    found = []
+def check_sizes(kernel: Kernel, consts: Mapping[str, Number]) -> list[Diagnostic]:
+    """Findings for buffers whose sizes are not positive numbers."""
+    return [item for buffer in kernel.buffers for item in _bad_size(buffer, consts)]
+
+
+def _bad_size(buffer: Buffer, consts: Mapping[str, Number]) -> list[Diagnostic]:
     for part in (*buffer.shape, buffer.depth):
         try:
             value = int(evaluate(part, consts))
         except LaunchRefused as error:
-            finding = Diagnostic(
-                "E101",
-                buffer.at,
-                f"the size of {buffer.name.text} is not known",
-                error.what,
-                "memory: capacities are constants",
-            )
-            return [Excess(finding, None, None)]
-        if value < 1 or value > 1 << 31:
-            finding = Diagnostic(
-                "E301",
-                buffer.at,
-                f"{buffer.name.text} has an impossible size",
-                f"{expression_text(part)} = {value}",
-                "memory: sizes and buf= are at least 1",
-            )
-            found.append(Excess(finding, None, None))
-    return found[:1]
+            return [
+                Diagnostic(
+                    "E101",
+                    buffer.at,
+                    f"the size of {buffer.name.text} is not known",
+                    error.what,
+                    "memory: capacities are constants",
+                )
+            ]
+        if not 1 <= value <= 1 << 31:
+            return [
+                Diagnostic(
+                    "E301",
+                    buffer.at,
+                    f"{buffer.name.text} has an impossible size",
+                    f"{expression_text(part)} = {value}",
+                    "memory: sizes and buf= are at least 1",
+                )
+            ]
+    return []
 
 
 def _excess(

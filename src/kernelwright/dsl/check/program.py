@@ -11,7 +11,7 @@ from kernelwright.core.fingerprint import Json
 from kernelwright.core.target import Target, load_target
 from kernelwright.dsl.bind import Number
 from kernelwright.dsl.check.binding import Binding, Origin, bindings_of
-from kernelwright.dsl.check.capacity import Excess, check_capacity
+from kernelwright.dsl.check.capacity import Excess, check_capacity, check_sizes
 from kernelwright.dsl.check.context import new_context
 from kernelwright.dsl.check.flow import Flow
 from kernelwright.dsl.check.host import check_host
@@ -170,6 +170,9 @@ def _check_kernel(
     roles = structure.check()
     if structure.found:
         return CheckedKernel(kernel, tuple(structure.found))
+    sizes = check_sizes(kernel, binding.values)
+    if sizes:
+        return CheckedKernel(kernel, tuple(sizes))
     consts = {Name(name): value for name, value in binding.values.items()}
     context = new_context(source, kernel, consts, roles.loaded)
     races = RaceCheck(stored_tensors(kernel))
