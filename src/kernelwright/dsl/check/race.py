@@ -28,6 +28,7 @@ class Access:
         told: What its place determines.
         owners: Atoms that identify the core: the core loop's variable, the core's number.
         only_core: Value of the core's number that alone runs it, where there is one.
+        outermost: Place of the outermost loop around it, where there is one.
     """
 
     tensor: Name
@@ -38,6 +39,7 @@ class Access:
     told: frozenset[Told]
     owners: frozenset[int]
     only_core: Polynomial | None
+    outermost: Position | None
 
 
 @dataclass(slots=True)
@@ -68,6 +70,7 @@ class RaceCheck:
             told_by(context, part),
             frozenset(owners),
             context.cores.only_core,
+            context.cores.outermost,
         )
         self.accesses.append(access)
         if not access.is_store or access.is_atomic or access.only_core is not None:
@@ -117,7 +120,7 @@ class RaceCheck:
                 if one.tensor in reported or not self._conflict(context, one, other):
                     continue
                 reported.add(one.tensor)
-                self.found.append(self._finding(one, other))
+                self.found.append(self._finding(context, one, other))
 
     def _conflict(self, context: Context, one: Access, other: Access) -> bool:
         if one.tensor != other.tensor or not (one.is_store or other.is_store) or one is other:
@@ -135,7 +138,7 @@ class RaceCheck:
         }
         return not determined(context.prover, same) & owners
 
-    def _finding(self, one: Access, other: Access) -> Diagnostic:
+    def _finding(self, context: Context, one: Access, other: Access) -> Diagnostic:
         name = one.tensor.text
         if one.is_store and other.is_store:
             return Diagnostic(
@@ -153,7 +156,16 @@ class RaceCheck:
             f"written in line {write.at.line}",
             "cores: what one core stores, another sees after tl.sync_all() only; put it between, "
             "outside the core loops",
+            self._with_sync(context, one, other),
         )
+
+    def _with_sync(self, context: Context, one: Access, other: Access) -> tuple[Edit, ...]:
+        """A sync before the outermost loop of the later access."""
+        first, last = one.outermost, other.outermost
+        lines = context.source.lines
+        if first is None or last is None or first == last or not 1 <= last.line <= len(lines):
+            return ()
+        return (Edit(last.line, f"tl.sync_all()\n{lines[last.line - 1].strip()}"),)
 
 
 def _renamed(context: Context, told: frozenset[Told]) -> frozenset[Told]:

@@ -18,7 +18,7 @@ def k(x: "f32[R, C]", w: "f32[R, C] inout", y: "f32[R, C]", TILE: tl.const = 512
     for r in tl.core_range(R):
         for c, n in tl.tiles(C, TILE):
             with tl.copyin():
-                tl.load(c_ub, w[R - 1 - r, c:c + n])  # <- E502
+                tl.load(c_ub, w[R - 1 - r, c:c + n])  # <- E502 fixable
             with tl.compute():
                 tl.exp(d_ub, c_ub)
             with tl.copyout():
