@@ -270,6 +270,18 @@ def test_a_gather_is_accepted_where_its_indices_are_known_to_be_inside(
     assert codes(text) == ([] if is_inside else ["E320"])
 
 
+def test_a_column_of_a_buffer_is_an_operand_of_rank_two_only() -> None:
+    text = (
+        MAP.replace('y_ub = tl.ub(TILE, "f32", buf=2)', 'y_ub = tl.ub(TILE, "f32", buf=2)\n'
+                    '    m_ub = tl.ub((8, 64), "f32")\n    c_ub = tl.ub((8, 1), "f32")')
+        .replace(OP, f"{OP}\n                tl.fill(m_ub, 1.0, 8, 64)\n"
+                 "                tl.copy(c_ub, m_ub[:, 8:9])")
+    )  # fmt: skip
+    assert codes(text) == []
+    assert codes(text.replace("m_ub[:, 8:9]", "m_ub[:, 8]")) == ["E103"]
+    assert codes(text.replace("m_ub[:, 8:9]", "m_ub[:, 9:10]")) == ["E310"]
+
+
 def test_warnings_do_not_refuse() -> None:
     text = MAP.replace(LOOP, f"        m = -tl.inf\n        e = tl.exp(1.0)\n{LOOP}")
     result = check_source(text)

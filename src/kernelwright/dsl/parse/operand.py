@@ -91,6 +91,14 @@ class OperandParser(ExpressionParser):
                 "one element of a buffer cannot be an operand",
                 why="slices: take a span, such as b[0:1]; a reduction gives a scalar",
             )
+        spans = [isinstance(axis, Span) for axis in index]
+        if spans != sorted(spans):
+            raise self.reject(
+                "E103",
+                node,
+                "a column of a buffer is not an operand",
+                why="slices: vector operations read rows; one column is b[:, j:j + 1], of rank 2",
+            )
         return View(Name(name_node.id), index, self.at(node))
 
     def global_slice(self, node: ast.AST) -> GlobalSlice:
