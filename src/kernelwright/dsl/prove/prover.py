@@ -88,37 +88,8 @@ class Prover:
             self.atoms.append(Atom(kind, operands, divisor, text, uniform))
             number = self._known[key] = len(self.atoms) - 1
         result = atom_polynomial(number)
-        self._define(kind, operands, result, text)
+        _define(self, kind, operands, result, text)
         return result
-
-    def _define(
-        self, kind: str, operands: tuple[Polynomial, ...], it: Polynomial, text: str
-    ) -> None:
-        # The definition holds everywhere, but facts are scoped: state it again where it is used.
-        if any(it.atoms <= fact.polynomial.atoms and fact.text == text for fact in self.facts):
-            return
-        if kind in ("min", "max"):
-            for item in operands:
-                self.assume(item - it if kind == "min" else it - item, text)
-            return
-        upper, lower = operands
-        if not self.proves(lower.plus(-1)):
-            return
-        if kind == "cdiv":
-            self.assume(it * lower - upper, text)
-            self.assume(upper + lower - it * lower.plus(0) - number_polynomial(1), text)
-            if self.proves(upper.plus(-1)):
-                self.assume(it.plus(-1), text)
-            return
-        self.assume(upper - it * lower, text)
-        self.assume(it * lower - upper + lower.plus(-1), text)
-        if self.proves(upper):
-            self.assume(it, text)
-        for fact in list(self.facts):
-            # upper <= whole * lower - 1 gives upper // lower <= whole - 1.
-            whole = (fact.polynomial + upper).plus(1).divided_by(lower)
-            if whole is not None and not whole.atoms & it.atoms:
-                self.assume(whole.plus(-1) - it, text)
 
     def divisor(self, item: Polynomial) -> int:
         """A number that divides every value of `item`; 0 for the constant 0."""
@@ -266,6 +237,36 @@ class Prover:
                     self.assume(other - chosen if atom.kind == "min" else chosen - other, "case")
             goal = goals[number]
             return self._by_facts(goal, DEEPEST, {}) or self._by_cases(goal, depth - 1)
+
+
+def _define(
+    prover: Prover, kind: str, operands: tuple[Polynomial, ...], it: Polynomial, text: str
+) -> None:
+    # The definition holds everywhere, but facts are scoped: state it again where it is used.
+    if any(it.atoms <= fact.polynomial.atoms and fact.text == text for fact in prover.facts):
+        return
+    if kind in ("min", "max"):
+        for item in operands:
+            prover.assume(item - it if kind == "min" else it - item, text)
+        return
+    upper, lower = operands
+    if not prover.proves(lower.plus(-1)):
+        return
+    if kind == "cdiv":
+        prover.assume(it * lower - upper, text)
+        prover.assume(upper + lower - it * lower.plus(0) - number_polynomial(1), text)
+        if prover.proves(upper.plus(-1)):
+            prover.assume(it.plus(-1), text)
+        return
+    prover.assume(upper - it * lower, text)
+    prover.assume(it * lower - upper + lower.plus(-1), text)
+    if prover.proves(upper):
+        prover.assume(it, text)
+    for fact in list(prover.facts):
+        # upper <= whole * lower - 1 gives upper // lower <= whole - 1.
+        whole = (fact.polynomial + upper).plus(1).divided_by(lower)
+        if whole is not None and not whole.atoms & it.atoms:
+            prover.assume(whole.plus(-1) - it, text)
 
 
 def _gcd(a: int, b: int) -> int:
