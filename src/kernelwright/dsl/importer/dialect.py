@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from kernelwright.dsl.check.program import CheckResult, check_source
 from kernelwright.dsl.diagnostics import Diagnostic, Rejected, Severity
 from kernelwright.dsl.importer.names import DTYPES, OPERATIONS, REDUCTIONS
-from kernelwright.dsl.parse.expression import tl_name
+from kernelwright.dsl.parse.reporter import tl_name
 from kernelwright.dsl.parse.source import Source, source_of, syntax_tree
 from kernelwright.dsl.print_program import IMPORT
 

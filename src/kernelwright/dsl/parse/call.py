@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from kernelwright.dsl.builtins import BUILTINS, Builtin, Kind, Slot
 from kernelwright.dsl.diagnostics import Edit, Rejected
 from kernelwright.dsl.nodes import AttributeValue, Expr, Literal, Load, Op, Operand, Store
-from kernelwright.dsl.parse.expression import tl_name
 from kernelwright.dsl.parse.operand import OperandParser
+from kernelwright.dsl.parse.reporter import tl_name
 from kernelwright.dsl.parse.scope import BufferSymbol
 from kernelwright.dsl.parse.source import nearest, nearest_one
 from kernelwright.dsl.types import DType

@@ -6,8 +6,8 @@ import ast
 import math
 from dataclasses import dataclass
 
-from kernelwright.dsl.builtins import BUILTINS, REDUCTIONS, SCALAR_FUNCTIONS
-from kernelwright.dsl.diagnostics import Diagnostic, Edit, Rejected
+from kernelwright.dsl.builtins import REDUCTIONS, SCALAR_FUNCTIONS
+from kernelwright.dsl.diagnostics import Edit
 from kernelwright.dsl.nodes import (
     Apply,
     Binary,
@@ -18,9 +18,9 @@ from kernelwright.dsl.nodes import (
     Ref,
     Unary,
 )
-from kernelwright.dsl.parse.scope import BufferSymbol, ScalarSymbol, Scope, TensorSymbol
-from kernelwright.dsl.parse.source import Source, nearest, nearest_one
-from kernelwright.dsl.types import DType, Name, Position
+from kernelwright.dsl.parse.reporter import Reporter, tl_name
+from kernelwright.dsl.parse.scope import BufferSymbol, ScalarSymbol, TensorSymbol
+from kernelwright.dsl.types import DType, Name
 
 BINARY_OPS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -44,27 +44,8 @@ LARGEST_INTEGER = 2**63 - 1
 
 
 @dataclass(slots=True)
-class ExpressionParser:
+class ExpressionParser(Reporter):
     """Parses the expressions of one function against its scope."""
-
-    source: Source
-    scope: Scope
-
-    def reject(
-        self,
-        code: str,
-        node: ast.AST | Position,
-        what: str,
-        *,
-        numbers: str = "",
-        why: str = "",
-        fix: tuple[Edit, ...] = (),
-    ) -> Rejected:
-        """The exception that refuses `node`."""
-        at = node if isinstance(node, Position) else self.source.at(node)
-        return Rejected(Diagnostic(code, at, what, numbers, why, fix))
-
-    # --- scalars ---------------------------------------------------------------------------------
 
     def scalar(self, node: ast.AST) -> Expr:
         """Parse a scalar expression of any type.
@@ -97,10 +78,6 @@ class ExpressionParser:
             why="scalars are built from numbers, names, + - * / // %, comparisons, and or not, "
             "tl.min tl.max tl.abs tl.sqrt tl.exp tl.log and tl.reduce_*",
         )
-
-    def at(self, node: ast.AST) -> Position:
-        """The place of `node`."""
-        return self.source.at(node)
 
     def condition(self, node: ast.AST) -> Expr:
         """Parse an expression of type BOOL."""
@@ -167,20 +144,6 @@ class ExpressionParser:
                 why="read one element with v = tl.load_scalar(x[i]), a slice with tl.load",
             )
         raise self.unknown(node, node.id, self.scope.scalar_names(), "name")
-
-    def unknown(self, node: ast.AST, name: str, known: list[str], noun: str) -> Rejected:
-        """The exception for a name that stands for nothing; silent where its definition failed."""
-        code = "" if name in self.scope.lost else "E102"
-        better = nearest_one(name, known)
-        at = self.at(node)
-        fix = self.source.replace(at, better) if better else ()
-        return self.reject(
-            code,
-            at,
-            f"unknown {noun} {name!r}{nearest(name, known)}",
-            why="names: a name is a parameter, a dimension, a buffer or a scalar assigned earlier",
-            fix=fix,
-        )
 
     def _unary(self, node: ast.UnaryOp) -> Expr:
         if isinstance(node.op, ast.Not):
@@ -281,42 +244,6 @@ class ExpressionParser:
     def memory_value(self, name: str, node: ast.Call) -> Expr:
         """Parse a value that is read from memory; only kernels have any."""
         raise self.reject("E100", node, f"tl.{name} reads memory; host code does not")
-
-    def unknown_call(self, node: ast.Call, known: list[str]) -> Rejected:
-        """The exception for a call that cannot stand where it stands."""
-        name = tl_name(node.func)
-        written = self.source.written(node.func)
-        if name is None:
-            return self.reject(
-                "E100",
-                node.func,
-                f"{written} cannot be called here",
-                why="a kernel calls tl.* only; functions of one's own need @tl.inline and stand as "
-                "statements",
-            )
-        if name in BUILTINS:
-            return self.reject(
-                "E100",
-                node,
-                f"tl.{name} is a statement, not a value",
-                why="operations on buffers stand on a line of their own, destination first",
-            )
-        better = nearest_one(name, known)
-        fix = self.source.replace(self.at(node.func), f"tl.{better}") if better else ()
-        return self.reject(
-            "E100",
-            node.func,
-            f"unknown primitive tl.{name}{nearest(name, known)}",
-            why="primitives: `kernelwright dsl explain E100` lists them",
-            fix=fix,
-        )
-
-
-def tl_name(node: ast.AST) -> str | None:
-    """NAME where `node` is `tl.NAME`, else None."""
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return node.attr if node.value.id == "tl" else None
-    return None
 
 
 def joined(*types: DType) -> DType:

@@ -9,9 +9,10 @@ from kernelwright.dsl.diagnostics import Diagnostic, Rejected
 from kernelwright.dsl.host_nodes import Host, Program
 from kernelwright.dsl.nodes import Buffer, Kernel, Literal
 from kernelwright.dsl.parse.call import CallParser
-from kernelwright.dsl.parse.expression import ExpressionParser, tl_name
+from kernelwright.dsl.parse.expression import ExpressionParser
 from kernelwright.dsl.parse.host import HostParser
 from kernelwright.dsl.parse.inline import InlineFunction
+from kernelwright.dsl.parse.reporter import tl_name
 from kernelwright.dsl.parse.scope import BufferSymbol, Scope
 from kernelwright.dsl.parse.signature import SignatureParser, dims_of
 from kernelwright.dsl.parse.source import Source, source_of, syntax_tree

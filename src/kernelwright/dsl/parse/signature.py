@@ -17,7 +17,8 @@ from kernelwright.dsl.nodes import (
     TensorParam,
     TensorType,
 )
-from kernelwright.dsl.parse.expression import ExpressionParser, tl_name
+from kernelwright.dsl.parse.expression import ExpressionParser
+from kernelwright.dsl.parse.reporter import tl_name
 from kernelwright.dsl.parse.scope import ScalarSymbol, Scope
 from kernelwright.dsl.types import DType, Name, Space
 
