@@ -84,24 +84,7 @@ class StatementParser:
                 return [replace(head, body=self.block(node.body))]
             case ast.Expr(value=ast.Call() as call):
                 return self._call(call)
-        raise self._not_in_subset(node)
-
-    def _not_in_subset(self, node: ast.stmt) -> Rejected:
-        word = self.calls.source.written(node).split(" ", 1)[0].split("(", 1)[0][:20]
-        hints = {
-            ast.While: "use for k in range(a, b)",
-            ast.Break: "shorten the range instead",
-            ast.Continue: "put the rest under an if",
-            ast.Return: "a kernel gives its results by tl.store",
-        }
-        return self.calls.reject(
-            "E100",
-            node,
-            f"{word!r} is not in the language",
-            why="statements: assignments, for over core_range / core_tiles / tiles / range "
-            "/ tl.static_range, if / else, with regions, tl.* calls"
-            + (f"; {hints[type(node)]}" if type(node) in hints else ""),
-        )
+        raise _not_in_subset(self.calls, node)
 
     # --- assignments -----------------------------------------------------------------------------
 
@@ -130,7 +113,7 @@ class StatementParser:
                 ast.copy_location(ast.BinOp(_load(target), node.op, node.value), node)
             )
             if type(node.op) not in BINARY_OPS:
-                raise self._not_in_subset(node)
+                raise _not_in_subset(self.calls, node)
         else:
             assert node.value is not None
             value = self.calls.scalar(node.value)
@@ -158,7 +141,7 @@ class StatementParser:
                 f"{target.id} changes type",
                 numbers=f"{old.type} before, {kind} here",
                 why="a scalar keeps one type throughout the kernel; start it as 0.0 for a float",
-                fix=self._as_float(old.first),
+                fix=_as_float(self.calls, old.first),
             )
         if old.type is not kind:
             value = assign.value
@@ -169,12 +152,6 @@ class StatementParser:
             )
             return Assign(assign.name, wide, assign.at)
         return assign
-
-    def _as_float(self, first: Expr | None) -> tuple[Edit, ...]:
-        """The first value of a scalar written as a float, where it is a number."""
-        if not isinstance(first, Literal) or first.type is not DType.I64:
-            return ()
-        return self.calls.source.replace(first.at, repr(float(first.value)))
 
     # --- control flow ----------------------------------------------------------------------------
 
@@ -243,6 +220,31 @@ class StatementParser:
             self.calls, self.inlines, self.found, self.expansions, self.depth + 1
         )
         return list(inner.block(body))
+
+
+def _not_in_subset(calls: CallParser, node: ast.stmt) -> Rejected:
+    word = calls.source.written(node).split(" ", 1)[0].split("(", 1)[0][:20]
+    hints = {
+        ast.While: "use for k in range(a, b)",
+        ast.Break: "shorten the range instead",
+        ast.Continue: "put the rest under an if",
+        ast.Return: "a kernel gives its results by tl.store",
+    }
+    return calls.reject(
+        "E100",
+        node,
+        f"{word!r} is not in the language",
+        why="statements: assignments, for over core_range / core_tiles / tiles / range "
+        "/ tl.static_range, if / else, with regions, tl.* calls"
+        + (f"; {hints[type(node)]}" if type(node) in hints else ""),
+    )
+
+
+def _as_float(calls: CallParser, first: Expr | None) -> tuple[Edit, ...]:
+    """The first value of a scalar written as a float, where it is a number."""
+    if not isinstance(first, Literal) or first.type is not DType.I64:
+        return ()
+    return calls.source.replace(first.at, repr(float(first.value)))
 
 
 def _load(target: ast.Name) -> ast.Name:
