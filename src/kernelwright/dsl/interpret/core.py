@@ -211,7 +211,7 @@ class Core:
             counts = tuple(int(item) for item in operands[1:])
             size = counts or self.place(node.dest)[2]
         try:
-            return computed(node, operands, dtype, source, old, size)
+            return computed(node, operands, dtype=dtype, source=source, old=old, size=size)
         except IndexOutside as error:
             self.fail("E802", f"tl.{node.name} leaves its source", error.numbers)
 

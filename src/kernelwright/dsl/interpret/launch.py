@@ -8,16 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kernelwright.core.errors import UsageMistake
 from kernelwright.dsl.bind import Number, bind
-from kernelwright.dsl.check.program import specialised
-from kernelwright.dsl.diagnostics import Severity
 from kernelwright.dsl.evaluate import evaluate
 from kernelwright.dsl.host_nodes import Host, Program
 from kernelwright.dsl.interpret.core import Core, Pause
 from kernelwright.dsl.interpret.memory import GlobalTensor, given_tensor, new_buffer, new_tensor
 from kernelwright.dsl.interpret.outcome import Counters, Fault, Outcome, Stopped
 from kernelwright.dsl.launch import Device, LaunchCall, bound_launch, run_host
+from kernelwright.dsl.lower.specialise import checked_kernel
 from kernelwright.dsl.nodes import Kernel, Param, Store, TensorParam, statements, stored_tensors
 from kernelwright.dsl.tree import subexpressions, values_of
 from kernelwright.dsl.types import NOWHERE, DType, Name
@@ -81,22 +79,6 @@ def run_unchecked(
     return _run_kernel(runner, program.kernel(name), arguments, cores)
 
 
-def checked_kernel(call: LaunchCall) -> Kernel:
-    """The kernel with the extents that hold under the launch's compile-time parameters.
-
-    Raises:
-        UsageMistake: where they make the kernel wrong.
-    """
-    result = specialised(call.kernel, call.consts)
-    if result.is_ok:
-        return result.kernel
-    first = next(item for item in result.diagnostics if item.severity is Severity.ERROR)
-    raise UsageMistake(
-        f"{first.code} {call.kernel.name.text} with {dict(call.consts)}: {first.what}",
-        fix="choose another schedule",
-    )
-
-
 @dataclass(slots=True)
 class _Runner:
     """Runs launches; remembers the kernels it has checked."""
@@ -141,7 +123,9 @@ class _Runner:
     def _bound(self, call: LaunchCall) -> Kernel:
         key = (call.kernel.name, tuple(sorted(call.consts.items())))
         if key not in self.checked:
-            kernel = checked_kernel(call) if self.check else call.kernel
+            kernel = call.kernel
+            if self.check:
+                kernel = checked_kernel(kernel, call.consts)
             self.checked[key] = bind(kernel, call.consts)
         return self.checked[key]
 

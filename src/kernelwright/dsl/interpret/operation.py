@@ -33,7 +33,7 @@ class IndexOutside(Exception):
 
 
 def computed(
-    node: Op, operands: list[Any], dtype: DType, source: DType, old: Array | None, size: Any
+    node: Op, operands: list[Any], *, dtype: DType, source: DType, old: Array | None, size: Any
 ) -> tuple[Array, Array | None]:
     """Result of an operation, and the new carry of a scan.
 

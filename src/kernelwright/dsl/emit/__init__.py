@@ -1,0 +1,1 @@
+"""Printers: plans of kernels, and host functions, as C++ text."""

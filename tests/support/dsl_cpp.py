@@ -1,0 +1,182 @@
+"""Programs of the kernel language, lowered to C++, built and called from NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelwright.backends.cpu.toolchain import BASE_FLAGS, OPENMP
+from kernelwright.backends.cpu.vector_extensions import this_processor
+from kernelwright.dsl.evaluate import evaluate
+from kernelwright.dsl.host_nodes import Program
+from kernelwright.dsl.interpret import NUMPY, to_bf16
+from kernelwright.dsl.lower import CppFiles, Role, lower_cpp, program_text
+from kernelwright.dsl.nodes import Param, ScalarParam, TensorParam
+from kernelwright.dsl.types import DType
+
+_FOLDER = Path(tempfile.mkdtemp(prefix="kernelwright-dsl-"))
+
+
+def build(text: str, *extra: str) -> ctypes.CDLL:
+    """Compile `kernel.cpp` with the CPU backend's flags and load it.
+
+    Raises:
+        AssertionError: with what the compiler says.
+    """
+    name = hashlib.sha256("\0".join((text, *extra)).encode()).hexdigest()[:24]
+    library, source = _FOLDER / f"{name}.so", _FOLDER / f"{name}.cpp"
+    if not library.exists():
+        source.write_text(text, encoding="utf-8")
+        flags = [*BASE_FLAGS, OPENMP, *this_processor().flags, *extra]
+        argv = ["g++", *flags, str(source), "-o", str(library)]
+        done = subprocess.run(argv, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[:3000]
+    return ctypes.CDLL(str(library))
+
+
+def call(
+    library: ctypes.CDLL, lowered: CppFiles, arguments: Sequence[Any]
+) -> tuple[tuple[Any, ...], int]:
+    """Call a built host function.
+
+    Args:
+        arguments: The host function's arguments in order; arrays that it writes are copied first.
+
+    Returns:
+        What it returned, and the line that its check gives (0 for none). Outputs start as NaN.
+    """
+    signature = lowered.signature
+    given = signature.given(arguments)
+    names: dict[str, Any] = dict(signature.dims(arguments))
+    names |= {k: v for k, v in given.items() if not isinstance(v, np.ndarray)}
+    held: dict[str, Any] = {}
+    values: list[Any] = []
+    numbers: list[Any] = []
+    for item in signature.arguments:
+        if item.role is Role.TENSOR:
+            held[item.name] = np.ascontiguousarray(given[item.name]).copy()
+        elif item.role is Role.OUTPUT:
+            kind = NUMPY[item.dtype]
+            shape = signature.shape(item, names)
+            held[item.name] = (
+                np.frombuffer(b"\xff" * (int(np.prod(shape)) * kind.itemsize), kind)
+                .reshape(shape)
+                .copy()
+            )
+        if item.name in held:
+            values.append(ctypes.c_void_p(held[item.name].ctypes.data))
+            continue
+        kind_of = ctypes.c_double if item.dtype is DType.F32 else ctypes.c_int64
+        numbers.append(kind_of(names[item.name]))
+    check = getattr(library, f"{signature.name}_check")
+    check.restype = ctypes.c_int64
+    line = int(check(*numbers))
+    function = getattr(library, signature.name)
+    function.restype = None
+    function(*values, *numbers)
+    written = [item.name for item in signature.arguments if item.is_written]
+    names_out = signature.returns or tuple(name for name in written if name in held)
+    return tuple(held[name] for name in names_out), line
+
+
+def run_cpp(
+    program: Program,
+    name: str,
+    arguments: Sequence[Any],
+    schedule: Mapping[str, Any] | None = None,
+) -> tuple[Any, ...]:
+    """Lower, build and call; of a kernel, the last argument is the number of cores."""
+    lowered = lower_cpp(program, name, schedule)
+    outputs, line = call(build(lowered.files["kernel.cpp"]), lowered, arguments)
+    assert line == 0, f"line {line} refuses the call"
+    return outputs
+
+
+def build_together(several: Sequence[CppFiles]) -> list[tuple[ctypes.CDLL, CppFiles]]:
+    """Build programs in one file, which takes a fraction of the time; each with its library."""
+    if not several:
+        return []
+    whole = several[0].files["kernel.cpp"]
+    texts = [whole.removesuffix(program_text(several[0]))]
+    renamed: list[CppFiles] = []
+    for number, lowered in enumerate(several):
+        name = lowered.signature.name
+        own = re.sub(rf"\b(run_)?{name}", rf"\g<1>p{number}_{name}", program_text(lowered))
+        texts.append(f"namespace program{number} {{\n{own}\n}}\n")
+        signature = replace(lowered.signature, name=f"p{number}_{name}")
+        renamed.append(CppFiles(lowered.files, signature))
+    library = build("\n".join(texts))
+    return [(library, lowered) for lowered in renamed]
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+SIZES = {
+    "A": 2,
+    "R": 5,
+    "C": 60,
+    "B": 60,
+    "N": 4100,
+    "NC": 2,
+    "S": 130,
+    "M": 70,
+    "L": 1200,
+    "H": 9,
+    "W": 70,
+}
+"""Sizes of dimension names in drawn arguments."""
+
+SIZES_OF: dict[str, dict[str, int]] = {
+    "average_pool_with_a_stride": {"NC": 3, "OL": 600},
+    "average_pool_2d": {"NC": 2, "H": 35, "W": 70, "OH": 3, "OW": 6},
+    "batch_norm": {"N": 3, "C": 4, "S": 130},
+    "channel_of_a_row": {"N": 2, "C": 3},
+    "column_tiles": {"R": 20, "B": 600},
+    "exclusive_running_sum": {"C": 1100},
+    "group_norm_rows": {"N": 2, "G": 3, "D": 2},
+    "hinge_rows": {"R": 11, "C": 600},
+    "masked_running_sum": {"C": 1100},
+    "maxpool": {"N": 2, "C": 3},
+    "online_softmax": {"C": 4100},
+    "reversed_tiles": {"C": 2100},
+    "split_rows_over_cores": {"P": 4, "C": 500},
+    "transposed_tiles": {"N": 130},
+}
+"""Sizes where a program needs others, by file."""
+
+
+def drawn(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
+    """A tensor of small numbers, of any element type."""
+    if dtype.is_float:
+        values = rng.standard_normal(shape).astype(np.float32)
+        return to_bf16(values) if dtype is DType.BF16 else values.astype(NUMPY[dtype])
+    return rng.integers(0, 2 if dtype is DType.BOOL else 5, shape).astype(NUMPY[dtype])
+
+
+def drawn_arguments(
+    params: Sequence[Param], rng: np.random.Generator, sizes: Mapping[str, int]
+) -> dict[str, Any]:
+    """A value for each tensor and each scalar parameter."""
+    names: dict[str, Any] = {**SIZES, **sizes}
+    scalars = {"R": 5, "C": 12}  # flat_rows: N is R * C
+    given: dict[str, Any] = {}
+    for param in params:
+        if isinstance(param, ScalarParam):
+            is_real = param.type is DType.F32
+            value = 0.5 if is_real else scalars.get(param.name.text, 3)
+            given[param.name.text] = value
+            names[param.name.text] = value
+    for param in params:
+        if isinstance(param, TensorParam):
+            shape = tuple(int(evaluate(dim, names)) for dim in param.type.dims)
+            given[param.name.text] = drawn(param.type.dtype, shape, rng)
+    return {p.name.text: given[p.name.text] for p in params if p.name.text in given}
