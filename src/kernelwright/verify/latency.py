@@ -104,7 +104,13 @@ class LatencyGate:
             raise ValueError("the latency gate needs a build")
         stopwatch = Stopwatch(self._clock)
         if subject.backend.is_simulated:
-            return self._simulated(subject, evidence, evidence.build, stopwatch)
+            return _simulated(
+                subject,
+                evidence,
+                build=evidence.build,
+                source=self._source,
+                stopwatch=stopwatch,
+            )
         measured = _Measured()
         try:
             found = self._timed(subject, evidence.build, stopwatch, measured)
@@ -258,24 +264,6 @@ class LatencyGate:
         scene.stopwatch.lap("roofline")
         return tuple(ratios)
 
-    def _simulated(
-        self, subject: Subject, evidence: Evidence, build: Build, stopwatch: Stopwatch
-    ) -> tuple[GateReport, Evidence]:
-        """Take the latency from the backend's timing model: there is no device to measure."""
-        call = subject.oracle.call(official_workload(self._source))
-        unknown = Latency(0.0, 0.0, 0.0, LatencySource.SIMULATED)
-        profile = subject.backend.profile(build, unknown, bytes_moved=tree_bytes(call.args))
-        latency = Latency(
-            profile.duration_us, profile.duration_us, 0.0, LatencySource.SIMULATED, profile.tool
-        )
-        report = GateReport(
-            self.name,
-            GateStatus.PASSED,
-            details=(("source", f"simulated by {profile.tool}"),),
-            wall_s=stopwatch.total_s,
-        )
-        return report, dataclasses.replace(evidence, latency=latency, profile=profile)
-
 
 def _construct(duel: Duel, call: Call) -> None:
     theirs = duel.baseline.construct(call)
@@ -284,6 +272,30 @@ def _construct(duel: Duel, call: Call) -> None:
     mine = duel.candidate.construct(call)
     if isinstance(mine, Failure):
         raise TimedFailure(mine)
+
+
+def _simulated(
+    subject: Subject,
+    evidence: Evidence,
+    *,
+    build: Build,
+    source: random.Random,
+    stopwatch: Stopwatch,
+) -> tuple[GateReport, Evidence]:
+    """Take the latency from the backend's timing model: there is no device to measure."""
+    call = subject.oracle.call(official_workload(source))
+    unknown = Latency(0.0, 0.0, 0.0, LatencySource.SIMULATED)
+    profile = subject.backend.profile(build, unknown, bytes_moved=tree_bytes(call.args))
+    latency = Latency(
+        profile.duration_us, profile.duration_us, 0.0, LatencySource.SIMULATED, profile.tool
+    )
+    report = GateReport(
+        GateName.LATENCY,
+        GateStatus.PASSED,
+        details=(("source", f"simulated by {profile.tool}"),),
+        wall_s=stopwatch.total_s,
+    )
+    return report, dataclasses.replace(evidence, latency=latency, profile=profile)
 
 
 def _added(evidence: Evidence, found: Evidence) -> Evidence:
