@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,16 @@ ENTRIES = {f"{item.file}-{item.name}": item for item in entries()}
 def built() -> dict[str, tuple[ctypes.CDLL, CppFiles]]:
     lowered = [lower_cpp(item.program, item.name) for item in ENTRIES.values()]
     return dict(zip(ENTRIES, build_together(lowered), strict=True))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def two_threads() -> Iterator[None]:
+    """A kernel whose cores meet at a sync needs as many threads as cores."""
+    threads = ctypes.CDLL("libgomp.so.1")
+    before = threads.omp_get_max_threads()
+    threads.omp_set_num_threads(2)
+    yield
+    threads.omp_set_num_threads(before)
 
 
 def widened(array: Any, dtype: DType) -> Any:

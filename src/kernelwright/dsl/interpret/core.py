@@ -87,7 +87,7 @@ class Core:
                 case Region(body=body):
                     yield from self.block(body)
                 case For(over=over, body=body):
-                    for values in self._iterations(over):
+                    for values in _iterations(self, over):
                         self.names.update(values)
                         yield from self.block(body)
                 case If(condition=condition, then=then, orelse=orelse):
@@ -111,36 +111,6 @@ class Core:
             return value_of(node, self.names, (self.number, self.cores), self._read)
         except DivisionByZero:
             self.fail("E802", "division by zero")
-
-    # --- loops -----------------------------------------------------------------------------------
-
-    def _iterations(self, over: Iteration) -> Iterator[dict[Name, int]]:
-        match over:
-            case CoreRange(var=var, count=count):
-                for number in self._share(self.value(count)):
-                    yield {var: number}
-            case StaticRange(var=var, count=count):
-                for number in range(self.value(count)):
-                    yield {var: number}
-            case Range(var=var, start=start, stop=stop):
-                for number in range(self.value(start), self.value(stop)):
-                    yield {var: number}
-            case Tiles():
-                yield from self._tiles(over)
-
-    def _tiles(self, over: Tiles) -> Iterator[dict[Name, int]]:
-        total, tile = self.value(over.total), self.value(over.tile)
-        count = max(0, -(-total // tile))
-        tiles = self._share(count) if over.is_per_core else range(count)
-        for number in reversed(tiles) if over.is_reversed else tiles:
-            offset = number * tile
-            yield {over.offset: offset, over.length: min(tile, total - offset)}
-
-    def _share(self, count: int) -> range:
-        count = max(0, count)
-        size, extra = divmod(count, self.cores)
-        low = self.number * size + min(self.number, extra)
-        return range(low, low + size + (self.number < extra))
 
     # --- statements ------------------------------------------------------------------------------
 
@@ -264,6 +234,37 @@ class Core:
         buffer.data[key] = values
         buffer.undefined[key] = undefined
         buffer.made = tuple(dict.fromkeys((*buffer.made, *made))) if made else buffer.made
+
+
+def _iterations(core: Core, over: Iteration) -> Iterator[dict[Name, int]]:
+    match over:
+        case CoreRange(var=var, count=count):
+            for number in _share(core, core.value(count)):
+                yield {var: number}
+        case StaticRange(var=var, count=count):
+            for number in range(core.value(count)):
+                yield {var: number}
+        case Range(var=var, start=start, stop=stop):
+            for number in range(core.value(start), core.value(stop)):
+                yield {var: number}
+        case Tiles():
+            yield from _tiles(core, over)
+
+
+def _tiles(core: Core, over: Tiles) -> Iterator[dict[Name, int]]:
+    total, tile = core.value(over.total), core.value(over.tile)
+    count = max(0, -(-total // tile))
+    tiles = _share(core, count) if over.is_per_core else range(count)
+    for number in reversed(tiles) if over.is_reversed else tiles:
+        offset = number * tile
+        yield {over.offset: offset, over.length: min(tile, total - offset)}
+
+
+def _share(core: Core, count: int) -> range:
+    count = max(0, count)
+    size, extra = divmod(count, core.cores)
+    low = core.number * size + min(core.number, extra)
+    return range(low, low + size + (core.number < extra))
 
 
 def _spread(undefined: list[Any], result: Any, shape: ShapeRule) -> Any:
