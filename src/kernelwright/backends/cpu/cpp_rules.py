@@ -232,8 +232,10 @@ def _casts_to_function(node: Node, pointers: set[str]) -> bool:
         wanted = "" if target is None else text_of(target)
     elif node.type == "call_expression":
         function = node.child_by_field_name("function")
-        match = None if function is None else _BITS.fullmatch(text_of(function))
-        wanted = "" if match is None else match[1]
+        called = "" if function is None else text_of(function)
+        match = _BITS.fullmatch(called)
+        # `(type)(value)` reads like the call of a function: only the name tells them apart.
+        wanted = called.strip("() ") if match is None else match[1]
     else:
         return False
     return bool(_FUNCTION_POINTER.search(wanted)) or wanted.strip() in pointers
