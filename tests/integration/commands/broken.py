@@ -10,7 +10,7 @@ TASK = """
 import torch
 from torch import nn
 
-ROWS, COLUMNS = 96, 515
+ROWS, COLUMNS = 384, 2053
 
 
 class Model(nn.Module):
@@ -99,7 +99,7 @@ BROKEN: Mapping[str, tuple[dict[str, str], GateName, Category, str]] = {
         model("return y", "return y.view(x.shape[1], x.shape[0])"),
         GateName.CORRECTNESS,
         Category.SHAPE_MISMATCH,
-        "output.shape mismatch: expected (96, 515), got (515, 96)",
+        "output.shape mismatch: expected (384, 2053), got (2053, 384)",
     ),
     "the last column left out": (
         kernel("for (int64_t c = 1; c < columns; ++c)", "for (int64_t c = 1; c < 2; ++c)"),
