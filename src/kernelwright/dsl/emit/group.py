@@ -152,20 +152,13 @@ class GroupPrinter:
         value = self._read(node.source)
         place = self.scope.slice_place(node.target)
         dtype = self.scope.tensors[node.target.tensor].type.dtype
-        can_pass = node.target.tensor in self.scope.past and dtype is DType.F32
-        self._put(place, dtype, value, node.at.line, can_pass=can_pass)
+        self._put(place, dtype, value, node.at.line)
 
-    def _put(
-        self, place: Place, dtype: DType, value: str, line: int, *, can_pass: bool = False
-    ) -> None:
+    def _put(self, place: Place, dtype: DType, value: str, line: int) -> None:
         pointer = self._pointer(place, dtype)
         if place.step != "1":
             step = place.step
             self.body.append(f"put_step({pointer} + j * {step}, {value}, {step}, q);{_line(line)}")
-        elif can_pass:
-            flag = self.fresh("is_past")
-            self.row.append(f"const bool {flag} = past && is_aligned({pointer});")
-            self.body.append(f"put_past({pointer} + j, {value}, q, {flag});{_line(line)}")
         else:
             self.body.append(f"put({pointer} + j, {value}, q);{_line(line)}")
 

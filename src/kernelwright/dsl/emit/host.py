@@ -285,7 +285,7 @@ def _in(lines: list[str]) -> list[str]:
 
 def _run(kernel: Kernel, function: str, call: list[str], line: int) -> list[str]:
     """All cores: side by side where they meet at syncs, else as threads are free."""
-    step = f"[&](int64_t core) {{ {function}({', '.join([*call, 'core', 'cores', 'past'])}); }}"
+    step = f"[&](int64_t core) {{ {function}({', '.join([*call, 'core', 'cores'])}); }}"
     if any(isinstance(item, SyncAll) for item in statements(kernel.body)):
         return [
             f"if (cores > num_cores()) return {line};",

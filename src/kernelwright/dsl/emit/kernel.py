@@ -19,7 +19,7 @@ from kernelwright.dsl.nodes import (
     StaticRange,
     Tiles,
 )
-from kernelwright.dsl.types import DType, Name
+from kernelwright.dsl.types import DType
 
 SCALAR_TYPE = {DType.F32: "float", DType.I64: "int64_t", DType.BOOL: "bool"}
 
@@ -84,16 +84,13 @@ class KernelPrinter:
         ]
 
 
-def kernel_lines(
-    kernel: Kernel, name: str, plan: Plan, live: dict[int, Live], past: frozenset[Name]
-) -> list[str]:
+def kernel_lines(kernel: Kernel, name: str, plan: Plan, live: dict[int, Live]) -> list[str]:
     """The function of a bound kernel.
 
     Args:
         name: Its C++ name.
-        past: Tensors that may be stored past the caches.
     """
-    scope = new_scope(kernel, past)
+    scope = new_scope(kernel)
     body = KernelPrinter(scope, live).plan(plan)
     buffers = [buffer_text(item) for item in kernel.buffers if item.name in scope.in_memory]
     locals_ = {item.name: SCALAR_TYPE[item.value.type] for item in _assigns(plan)}
@@ -101,10 +98,10 @@ def kernel_lines(
     params = [f"{CPP_TYPE[item.type.dtype]}* {item.name}" for item in kernel.tensors]
     params += [f"int64_t {dim}" for dim in kernel.dims]
     params += [f"{SCALAR_TYPE[item.type]} {item.name}" for item in kernel.scalars]
-    params += ["int64_t core", "int64_t cores", "bool past"]
+    params += ["int64_t core", "int64_t cores"]
     return [
         f"static void {name}({', '.join(params)}) {{  // @dsl:{kernel.at.line}",
-        *_indented([*buffers, *declared, *body, "if (past) end_past();"]),
+        *_indented([*buffers, *declared, *body]),
         "}",
     ]
 

@@ -42,13 +42,11 @@ class Scope:
     """What one kernel's function knows.
 
     Attributes:
-        past: Tensors that are stored past the caches where `past` is true.
         in_memory: Buffers that need memory, found while printing.
     """
 
     kernel: Kernel
     scalars: Scalars
-    past: frozenset[Name] = frozenset()
     in_memory: set[Name] = field(default_factory=set)
     buffers: Mapping[Name, Buffer] = field(default_factory=dict)
     tensors: Mapping[Name, TensorParam] = field(default_factory=dict)
@@ -67,11 +65,11 @@ class Scope:
         return slice_place(self.tensors[part.tensor], part, self.scalars, is_filled=is_filled)
 
 
-def new_scope(kernel: Kernel, past: frozenset[Name]) -> Scope:
+def new_scope(kernel: Kernel) -> Scope:
     """The scope of a bound kernel."""
     buffers = {item.name: item for item in kernel.buffers}
     tensors = {item.name: item for item in kernel.tensors}
-    return Scope(kernel, Scalars(), past, set(), buffers, tensors)
+    return Scope(kernel, Scalars(), set(), buffers, tensors)
 
 
 def capacity(buffer: Buffer) -> tuple[int, ...]:

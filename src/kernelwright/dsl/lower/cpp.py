@@ -32,21 +32,16 @@ from kernelwright.dsl.nodes import (
     ConstParam,
     Kernel,
     Literal,
-    Load,
     Param,
     Ref,
     RefKind,
     ScalarParam,
-    Store,
     TensorParam,
-    statements,
     stored_tensors,
 )
 from kernelwright.dsl.types import DType, Name
 
 PRELUDE = ("vector.h", "math.h", "whole.h")
-PAST_BYTES = 1 << 25
-"""Where a call touches more memory than this, results go past the caches."""
 
 MARK = "// --- the program "
 
@@ -132,18 +127,9 @@ class _Lowering:
                 printer.tensors[param.name] = TensorText(str(param.name), param.type.dtype, dims)
         body = printer.block(self.host.body)
         signature = self._signature(roots)
-        entry = _entry(signature, [*printer.declared.values()], body, self._bytes(printer))
+        entry = _entry(signature, [*printer.declared.values()], body)
         text = "\n".join([_prelude(), MARK + "-" * 60, *self.printed, *entry, ""])
         return CppFiles({"kernel.cpp": text}, signature)
-
-    def _bytes(self, printer: HostPrinter) -> str:
-        """Bytes of all tensors that a call takes and gives."""
-        types = [p.type for p in self.host.params if isinstance(p, TensorParam)]
-        sizes = [
-            " * ".join((*(printer.text(dim) for dim in kind.dims), str(kind.dtype.item_bytes)))
-            for kind in (*types, *self.host.returns)
-        ]
-        return " + ".join(sizes) or "0"
 
     def _function(self, kernel: Kernel, consts: Mapping[str, Number]) -> str:
         """The C++ function of a kernel under these values, printed at its first use."""
@@ -153,23 +139,8 @@ class _Lowering:
             self.functions[key] = name
             bound = bind(checked_kernel(kernel, consts), consts)
             plan = fused(normalised(bound.body))
-            past = self._past(bound)
-            self.printed += kernel_lines(bound, name, plan, live_after(plan), past)
+            self.printed += kernel_lines(bound, name, plan, live_after(plan))
         return self.functions[key]
-
-    def _past(self, kernel: Kernel) -> frozenset[Name]:
-        """Tensors that a program of one launch stores and never loads."""
-        launches = [item for item in host_statements(self.host.body) if isinstance(item, Launch)]
-        if len(launches) != 1:
-            return frozenset()
-        loaded = {item.source.tensor for item in statements(kernel.body) if isinstance(item, Load)}
-        atomic = {
-            item.target.tensor
-            for item in statements(kernel.body)
-            if isinstance(item, Store) and item.is_atomic_add
-        }
-        inout = {item.name for item in kernel.tensors if item.type.is_inout}
-        return stored_tensors(kernel) - loaded - atomic - inout
 
     # --- signature -------------------------------------------------------------------------------
 
@@ -253,7 +224,7 @@ def _base(value: TensorRef | Reshape, aliases: Mapping[Name, Name]) -> Name:
     return aliases.get(ref.name, ref.name)
 
 
-def _entry(signature: Signature, declared: list[str], body: list[str], size: str) -> list[str]:
+def _entry(signature: Signature, declared: list[str], body: list[str]) -> list[str]:
     """The function that does or checks the work, and the two that are exported."""
     full: list[str] = []
     numbers: list[str] = []
@@ -273,7 +244,6 @@ def _entry(signature: Signature, declared: list[str], body: list[str], size: str
     run = f"run_{signature.name}"
     return [
         f"static int64_t {run}({', '.join([*inner, *numbers, 'bool is_dry'])}) {{",
-        f"  const bool past = {size} > INT64_C({PAST_BYTES});",
         *(f"  {line}" for line in (*declared, *body)),
         "}",
         f'extern "C" void {signature.name}({", ".join([*full, *numbers])}) {{',

@@ -163,20 +163,6 @@ INLINE V load_fill(const T* row, int64_t at, int64_t size, int64_t step, V fill,
   }
   return v;
 }
-// Stores that go past the caches, for results larger than they are.
-INLINE bool is_aligned(const void* p) { return ((uintptr_t)p & (LANES * 4 - 1)) == 0; }
-template <class T, class V, class Q> INLINE void put_past(T* p, V v, Q q, bool) { put(p, v, q); }
-#if defined(HAS_AVX512) && !defined(__clang__)
-INLINE void put_past(float* p, vf v, Full q, bool is_past) {
-  if (is_past) _mm512_stream_ps(p, (__m512)v); else put(p, v, q);
-}
-#elif defined(HAS_AVX2) && !defined(__clang__)
-INLINE void put_past(float* p, vf v, Full q, bool is_past) {
-  if (is_past) _mm256_stream_ps(p, (__m256)v); else put(p, v, q);
-}
-#endif
-INLINE void end_past() { __sync_synchronize(); }
-
 // Visits 0 <= j < n in vectors, U at a time; what is left over comes as a part of a vector.
 template <int U, class Step> INLINE void sweep(int64_t n, Step step) {
   int64_t j = 0;
