@@ -69,12 +69,15 @@ INLINE Power power_of(vf x) {
   return Power{1.0f + (r + r * r * q), (vi)shifted - (vi)magic};
 }
 INLINE vf v_exp(vf x) {
+#ifdef HAS_AVX512
+  x = (vf)_mm512_max_ps((__m512)all(-104.0f), (__m512)x);  // NaN comes through as the second
+  x = (vf)_mm512_min_ps((__m512)all(89.0f), (__m512)x);
+  const Power e = power_of(x);
+  return (vf)_mm512_scalef_ps((__m512)e.p, _mm512_cvtepi32_ps((__m512i)e.n));
+#else
   x = pick(x < -104.0f, all(-104.0f), x);
   x = pick(x > 89.0f, all(89.0f), x);
   const Power e = power_of(x);
-#ifdef HAS_AVX512
-  return (vf)_mm512_scalef_ps((__m512)e.p, _mm512_cvtepi32_ps((__m512i)e.n));
-#else
   const vi half = e.n >> 1;  // 2^n in two factors, each of which is a normal number
   return e.p * (vf)((half + 127) << 23) * (vf)((e.n - half + 127) << 23);
 #endif
