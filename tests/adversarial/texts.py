@@ -11,6 +11,8 @@ import torch
 from torch import nn
 import torch.nn.functional as F
 
+ROWS, COLUMNS = 96, 515
+
 
 class Model(nn.Module):
     def __init__(self):
@@ -35,7 +37,7 @@ def _task(result: str, inputs: str, *, args: str = "x", init: str = "pass") -> s
 
 
 TASKS: Files = {
-    "softmax": _task("torch.softmax(x, dim=-1)", "torch.randn(96, 515)"),
+    "softmax": _task("torch.softmax(x, dim=-1)", "torch.randn(ROWS, COLUMNS)"),
     "layernorm": _task("self.ln(x)", "torch.randn(96, 256)", init="self.ln = nn.LayerNorm(256)"),
     "linear": _task("self.fc(x)", "torch.randn(40, 96)", init="self.fc = nn.Linear(96, 64)"),
     "cat": _task(
