@@ -21,7 +21,7 @@ from kernelwright.backends.cpu.seed_knowledge import seed_items
 from kernelwright.backends.cpu.shim import shim_source
 from kernelwright.backends.cpu.static_facts import facts_of, forbidden_symbols
 from kernelwright.backends.cpu.toolchain import BASE_FLAGS, LIBRARY, OPENMP, Toolchain
-from kernelwright.backends.cpu.torch_names import DISPATCHED
+from kernelwright.backends.model_rules.torch_names import DISPATCHED
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.execution import Build, Failure, Finding
 from kernelwright.core.fingerprint import Json, fingerprint

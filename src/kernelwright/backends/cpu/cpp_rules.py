@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from kernelwright.backends.cpu.declarations import parsed, text_of, walked
+from kernelwright.backends.cpp_syntax import parsed, text_of, walked
 from kernelwright.core.execution import Finding
 
 HEADERS = frozenset(

@@ -10,9 +10,9 @@ import ast
 
 from kernelwright.backends.cpu.cpp_rules import screen_binding, screen_cpp
 from kernelwright.backends.cpu.declarations import kernels_in
-from kernelwright.backends.cpu.flow_statements import follow_forward
-from kernelwright.backends.cpu.flow_values import PLAIN, FileFacts, Flow, Kind, Report, Value
-from kernelwright.backends.cpu.model_structure import read_structure
+from kernelwright.backends.model_rules.flow_statements import follow_forward
+from kernelwright.backends.model_rules.flow_values import PLAIN, FileFacts, Flow, Kind, Report, Value
+from kernelwright.backends.model_rules.model_structure import read_structure
 from kernelwright.backends.cpu.parts import MODEL, complaint_about, cpp_parts, is_inline
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.execution import Finding
@@ -59,7 +59,10 @@ def _bound_texts(tree: ast.Module) -> tuple[tuple[str, int], ...]:
 
 
 def _follow(facts: FileFacts, candidate: Candidate, task: Task, report: Report) -> None:
-    kernels = {kernel.name: kernel for kernel in kernels_in(cpp_parts(candidate))}
+    kernels = {
+        kernel.name: tuple(parameter.is_const for parameter in kernel.parameters)
+        for kernel in kernels_in(cpp_parts(candidate))
+    }
     method = facts.methods(CLASS).get("forward")
     remembered: dict[tuple[str, str], Value] = {}
     # What one call stores on self is there in the next: follow once to learn what, then judge.

@@ -7,7 +7,7 @@ from collections import Counter
 
 from kernelwright.backends.cpu.cpp_rules import SYSTEM_CALLS
 from kernelwright.backends.cpu.toolchain import Compiled
-from kernelwright.backends.cpu.torch_names import DISPATCHED
+from kernelwright.backends.model_rules.torch_names import DISPATCHED
 from kernelwright.core.execution import Failure
 from kernelwright.core.verdict import Category
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kernelwright.backends.cpu.declarations import Kernel
 from kernelwright.core.execution import Finding
 
 
@@ -102,7 +101,8 @@ class FileFacts:
         functions: Module-level functions by name.
         classes: Classes by name.
         constants: Module-level names that hold plain values.
-        inline: Module-level names that hold a library built by `load_inline`.
+        inline: Names that hold a library whose functions return what a kernel has written: one
+            built by `load_inline`, or a module that the backend offers.
         attributes: Class name to what its `__init__` assigns to `self`.
     """
 
@@ -157,7 +157,7 @@ class Flow:
 
     Attributes:
         file: Structure of the file.
-        kernels: What the C++ declares, by name.
+        kernels: What the C++ declares, by name: whether each parameter is only read.
         report: Where findings go.
         attributes: What each attribute of each class may hold, by (class, name).
         written: Memory that a kernel has written on the path that is being followed.
@@ -166,7 +166,7 @@ class Flow:
     """
 
     file: FileFacts
-    kernels: Mapping[str, Kernel]
+    kernels: Mapping[str, Sequence[bool]]
     report: Report
     attributes: dict[tuple[str, str], Value] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)

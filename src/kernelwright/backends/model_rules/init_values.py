@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from kernelwright.backends.cpu import torch_names as names
-from kernelwright.backends.cpu.flow_values import PLAIN, FileFacts, Kind, Report, Value
+from kernelwright.backends.model_rules import torch_names as names
+from kernelwright.backends.model_rules.flow_values import PLAIN, FileFacts, Kind, Report, Value
 
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _PLAIN_ATTRIBUTES = names.TENSOR_FACTS | names.TENSOR_ANSWERS

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 
-from kernelwright.backends.cpu import torch_names as names
-from kernelwright.backends.cpu.flow_calls import followed_call
-from kernelwright.backends.cpu.flow_scope import (
+from kernelwright.backends.model_rules import torch_names as names
+from kernelwright.backends.model_rules.flow_calls import followed_call
+from kernelwright.backends.model_rules.flow_scope import (
     IN_KERNEL,
     Scope,
     any_tensor,
@@ -16,7 +16,7 @@ from kernelwright.backends.cpu.flow_scope import (
     iterated,
     own_attribute,
 )
-from kernelwright.backends.cpu.flow_values import PLAIN, Kind, Value, element_of, merged, origins_of
+from kernelwright.backends.model_rules.flow_values import PLAIN, Kind, Value, element_of, merged, origins_of
 
 _LAYER_TENSOR = re.compile(names.LAYER_TENSOR)
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kernelwright.backends.cpu.flow_expressions import HANDLERS
-from kernelwright.backends.cpu.flow_scope import IN_KERNEL, Scope, bind, iterated
-from kernelwright.backends.cpu.flow_values import PLAIN, Flow, Kind, Value, merged, origins_of
+from kernelwright.backends.model_rules.flow_expressions import HANDLERS
+from kernelwright.backends.model_rules.flow_scope import IN_KERNEL, Scope, bind, iterated
+from kernelwright.backends.model_rules.flow_values import PLAIN, Flow, Kind, Value, merged, origins_of
 
 _DEEPEST = 12
 _GRADIENT_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from kernelwright.backends.cpu import torch_names as names
-from kernelwright.backends.cpu.flow_values import FileFacts, Report
-from kernelwright.backends.cpu.init_values import attributes_of
+from kernelwright.backends.model_rules import torch_names as names
+from kernelwright.backends.model_rules.flow_values import FileFacts, Report
+from kernelwright.backends.model_rules.init_values import attributes_of
 
 _MODULE = "torch.nn.Module"
 _INLINE = "torch.utils.cpp_extension.load_inline"

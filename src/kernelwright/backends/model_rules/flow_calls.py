@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from kernelwright.backends.cpu import torch_names as names
-from kernelwright.backends.cpu.flow_scope import IN_KERNEL, Scope, any_tensor, own_attribute
-from kernelwright.backends.cpu.flow_values import PLAIN, Kind, Value, element_of, merged, origins_of
+from kernelwright.backends.model_rules import torch_names as names
+from kernelwright.backends.model_rules.flow_scope import IN_KERNEL, Scope, any_tensor, own_attribute
+from kernelwright.backends.model_rules.flow_values import PLAIN, Kind, Value, element_of, merged, origins_of
 
 _STORING = frozenset({"append", "extend", "insert", "setdefault", "update"})
 
@@ -185,8 +185,8 @@ def _kernel_call(scope: Scope, node: ast.Call, kernel: str, *, is_inline: bool) 
     has_star = any(isinstance(arg, ast.Starred) for arg in node.args)
     for index, value in enumerate([*given, *named.values()]):
         is_input = False
-        if declared is not None and not has_star and index < len(declared.parameters):
-            is_input = declared.parameters[index].is_const
+        if declared is not None and not has_star and index < len(declared):
+            is_input = declared[index]
         if not is_input:
             flow.written |= frozenset(origins_of(value))
     return result
