@@ -6,7 +6,14 @@ import ast
 
 from kernelwright.backends.model_rules import torch_names as names
 from kernelwright.backends.model_rules.flow_scope import IN_KERNEL, Scope, any_tensor, own_attribute
-from kernelwright.backends.model_rules.flow_values import PLAIN, Kind, Value, element_of, merged, origins_of
+from kernelwright.backends.model_rules.flow_values import (
+    PLAIN,
+    Kind,
+    Value,
+    element_of,
+    merged,
+    origins_of,
+)
 
 _STORING = frozenset({"append", "extend", "insert", "setdefault", "update"})
 

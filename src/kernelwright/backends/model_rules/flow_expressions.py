@@ -16,7 +16,14 @@ from kernelwright.backends.model_rules.flow_scope import (
     iterated,
     own_attribute,
 )
-from kernelwright.backends.model_rules.flow_values import PLAIN, Kind, Value, element_of, merged, origins_of
+from kernelwright.backends.model_rules.flow_values import (
+    PLAIN,
+    Kind,
+    Value,
+    element_of,
+    merged,
+    origins_of,
+)
 
 _LAYER_TENSOR = re.compile(names.LAYER_TENSOR)
 

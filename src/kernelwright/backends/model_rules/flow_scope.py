@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kernelwright.backends.model_rules import torch_names as names
-from kernelwright.backends.model_rules.flow_values import PLAIN, Flow, Kind, Value, element_of, origins_of
+from kernelwright.backends.model_rules.flow_values import (
+    PLAIN,
+    Flow,
+    Kind,
+    Value,
+    element_of,
+    origins_of,
+)
 
 IN_KERNEL = "do it in kernel.cpp"
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 
 from kernelwright.backends.model_rules.flow_expressions import HANDLERS
 from kernelwright.backends.model_rules.flow_scope import IN_KERNEL, Scope, bind, iterated
-from kernelwright.backends.model_rules.flow_values import PLAIN, Flow, Kind, Value, merged, origins_of
+from kernelwright.backends.model_rules.flow_values import (
+    PLAIN,
+    Flow,
+    Kind,
+    Value,
+    merged,
+    origins_of,
+)
 
 _DEEPEST = 12
 _GRADIENT_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})

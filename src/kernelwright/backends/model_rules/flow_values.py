@@ -104,6 +104,8 @@ class FileFacts:
         inline: Names that hold a library whose functions return what a kernel has written: one
             built by `load_inline`, or a module that the backend offers.
         attributes: Class name to what its `__init__` assigns to `self`.
+        libraries: Modules whose functions return what a kernel has written.
+        also: Modules that may be imported, though nothing in them called.
     """
 
     path: str
@@ -113,6 +115,8 @@ class FileFacts:
     constants: set[str] = field(default_factory=set)
     inline: set[str] = field(default_factory=set)
     attributes: dict[str, dict[str, Value]] = field(default_factory=dict)
+    libraries: frozenset[str] = frozenset()
+    also: frozenset[str] = frozenset()
 
     def methods(self, class_name: str) -> dict[str, ast.FunctionDef]:
         """Return the methods that a class of the file defines."""

@@ -28,9 +28,24 @@ _OF_OS = frozenset({"path", "environ"})
 _METHOD_DUNDERS = frozenset({"__init__", "__repr__", "__post_init__"})
 
 
-def read_structure(tree: ast.Module, report: Report, *, has_inline: bool) -> FileFacts:
-    """Return the structure of a parsed file, and note what in it hides computation."""
-    facts = FileFacts(report.path)
+def read_structure(
+    tree: ast.Module,
+    report: Report,
+    *,
+    has_inline: bool = False,
+    libraries: frozenset[str] = frozenset(),
+    also: frozenset[str] = frozenset(),
+) -> FileFacts:
+    """Return the structure of a parsed file, and note what in it hides computation.
+
+    Args:
+        tree: The file.
+        report: Where findings go.
+        has_inline: Whether it may build a library by `load_inline`.
+        libraries: Modules whose functions return what a kernel has written.
+        also: Modules that may be imported besides the usual ones, though nothing in them called.
+    """
+    facts = FileFacts(report.path, libraries=libraries, also=also)
     for statement in tree.body:
         _top_level(facts, statement, report, has_inline=has_inline)
     for node in ast.walk(tree):
@@ -69,7 +84,10 @@ def _plain_import(facts: FileFacts, node: ast.Import, report: Report, *, has_inl
     for alias in node.names:
         local = alias.asname or alias.name.split(".")[0]
         facts.imports[local] = alias.name if alias.asname else local
-        _import(alias.name, node, report, has_inline=has_inline)
+        if alias.name in facts.libraries:
+            facts.inline.add(local)
+        elif alias.name not in facts.also:
+            _import(alias.name, node, report, has_inline=has_inline)
 
 
 def _import_from(
@@ -136,9 +154,10 @@ def _is_constant(facts: FileFacts, value: ast.expr) -> bool:
 
 def _banned(facts: FileFacts, node: ast.AST, report: Report, *, has_inline: bool) -> None:
     for name in _bound_names(node):
-        if name == "kernel_ops" or facts.imports.get(name) == "kernel_ops":
+        module = "kernel_ops" if name == "kernel_ops" else facts.imports.get(name, "")
+        if module == "kernel_ops" or module in facts.libraries:
             report.add(
-                "kernel-ops-rebound", node, f"`{name}` must stay what `import kernel_ops` made it"
+                "kernel-ops-rebound", node, f"`{name}` must stay what `import {module}` made it"
             )
     if isinstance(node, ast.Name) and node.id in names.BANNED_NAMES:
         report.add("banned-name", node, f"`{node.id}` is not allowed in a candidate")
