@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from kernelwright.backends.cpu.cpp_rules import screen_binding, screen_cpp
+from kernelwright.backends.cpp_rules import screen_binding, screen_cpp
 from kernelwright.backends.cpu.declarations import kernels_in
 from kernelwright.backends.cpu.parts import MODEL, complaint_about, cpp_parts, is_inline
 from kernelwright.backends.model_rules.flow_values import Report
@@ -42,7 +42,7 @@ def screened(candidate: Candidate, task: Task) -> tuple[Finding, ...]:
         }
         judge_forward(facts, kernels, task, report)
     bound = _bound_texts(tree) if is_inline(candidate) else ()
-    in_text = tuple(f for text, line in bound for f in screen_binding(path, text, line))
+    in_text = tuple(f for text, line in bound for f in screen_binding(path, text, first_line=line))
     in_cpp = tuple(finding for part in parts for finding in screen_cpp(*part, dict(parts)))
     return (*sorted(report.findings, key=lambda finding: finding.line), *in_text, *in_cpp)
 

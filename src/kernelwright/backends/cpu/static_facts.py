@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from kernelwright.backends.cpu.cpp_rules import SYSTEM_CALLS
+from kernelwright.backends.cpp_rules import SYSTEM_CALLS
 from kernelwright.backends.cpu.toolchain import Compiled
 from kernelwright.backends.model_rules.torch_names import DISPATCHED
 from kernelwright.core.execution import Failure

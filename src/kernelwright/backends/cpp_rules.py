@@ -50,7 +50,7 @@ _BINDING_NAMES = re.compile(
     r"(?:Tensor|TensorOptions|empty|empty_like|empty_strided|zeros|zeros_like|full|full_like"
     r"|k\w+|ScalarType|IntArrayRef|ArrayRef|optional|nullopt|Half|BFloat16|Device|Layout|dtype"
     r"|device|parallel_for|get_num_threads|vec\w*|MemoryFormat|Scalar|toString|RecordFunction"
-    r"|TensorBase|TensorAccessor|\w*_cast)\b"
+    r"|TensorBase|TensorAccessor|\w*_cast|DeviceType|PrivateUse1)\b"
 )
 _TENSOR_METHODS = frozenset(
     (
@@ -79,12 +79,21 @@ _MAPS = re.compile(r"\b(?:unordered_)?map\s*<[^,;{]*(?:\*|uintptr_t)[^,;{]*,")
 _NULLS = frozenset({"nullptr", "NULL", "0"})
 
 
-def screen_cpp(path: str, source: str, parts: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Return what the rules find in one C++ part; `parts` are all C++ parts by path."""
+def screen_cpp(
+    path: str, source: str, parts: Mapping[str, str], *, headers: frozenset[str] = HEADERS
+) -> tuple[Finding, ...]:
+    """Return what the rules find in one C++ part.
+
+    Args:
+        path: Its name.
+        source: Its text.
+        parts: All C++ parts by path.
+        headers: What may be included besides them.
+    """
     root = parsed(source)
     return _sorted(
         [
-            *_includes(root, path, parts),
+            *_includes(root, path, parts, headers=headers),
             *_uses(root, path, is_binding=False),
             *_output_caches(root, path),
             *_machine(root, path),
@@ -92,16 +101,19 @@ def screen_cpp(path: str, source: str, parts: Mapping[str, str]) -> tuple[Findin
     )
 
 
-def screen_binding(path: str, source: str, first_line: int) -> tuple[Finding, ...]:
-    """Return what the rules find in C++ that is bound by `load_inline`, as text in a Python file.
+def screen_binding(
+    path: str, source: str, *, first_line: int = 1, headers: frozenset[str] = HEADERS
+) -> tuple[Finding, ...]:
+    """Return what the rules find in C++ that binds kernels for Python.
 
     It may take and allocate tensors, but not compute with them; the operators that it dispatches
-    are traced at run time too. `first_line` is where the text starts.
+    are traced at run time too. `first_line` is where the text starts in its file, `headers` what
+    it may include besides PyTorch's.
     """
     root = parsed(source)
     found = _sorted(
         [
-            *_includes(root, path, {}, is_binding=True),
+            *_includes(root, path, {}, headers=headers, is_binding=True),
             *_uses(root, path, is_binding=True),
             *_tensor_methods(root, path),
             *_output_caches(root, path),
@@ -135,7 +147,12 @@ def _tensor_methods(root: Node, path: str) -> Iterator[Finding]:
 
 
 def _includes(
-    root: Node, path: str, parts: Mapping[str, str], *, is_binding: bool = False
+    root: Node,
+    path: str,
+    parts: Mapping[str, str],
+    *,
+    headers: frozenset[str] = HEADERS,
+    is_binding: bool = False,
 ) -> Iterator[Finding]:
     for node in walked(root):
         if node.type != "preproc_include":
@@ -145,13 +162,13 @@ def _includes(
         name = text.strip('<>"')
         is_own = text.startswith('"') and any(part.endswith(name) for part in parts)
         is_own |= is_binding and _BINDING_HEADERS.fullmatch(name) is not None
-        if name not in HEADERS and not is_own:
+        if name not in headers and not is_own:
             yield _finding(
                 "include",
                 path,
                 node,
-                f"{text} may not be included: use the C++ standard library, <omp.h> and"
-                " <immintrin.h>",
+                f"{text} may not be included: use the headers of the standard library and of the"
+                " target",
             )
 
 
