@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kernelwright.core.candidate import Candidate
+from kernelwright.core.fault import Fault
+from kernelwright.core.profile import Profile
 from kernelwright.core.tensor import Tensor, Tree
 from kernelwright.core.verdict import Category
 
@@ -106,10 +108,17 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a module could not be loaded, constructed or run; the candidate's fault, a value."""
+    """Why a module could not be loaded, constructed or run; the candidate's fault, a value.
+
+    Attributes:
+        category: Kind of the failure.
+        reason: What failed, in words.
+        faults: Broken rules of the target machine behind it, where an emulator found any.
+    """
 
     category: Category
     reason: str
+    faults: tuple[Fault, ...] = ()
 
 
 class StateTransfer(StrEnum):
@@ -133,6 +142,8 @@ class Returned:
         dispatched: PyTorch operators that ran during the call, when a trace was asked for.
         kernel_calls: Calls into the candidate's own kernel library, by name, when traced.
         is_idle: Whether a traced call returned the same where its kernels did not run.
+        faults: Suspicious but not wrong: warnings of an emulated device.
+        profile: What a simulated device says this call cost; None where a device is real.
     """
 
     outputs: Tree
@@ -140,6 +151,8 @@ class Returned:
     dispatched: tuple[str, ...] = ()
     kernel_calls: tuple[str, ...] = ()
     is_idle: bool = False
+    faults: tuple[Fault, ...] = ()
+    profile: Profile | None = None
 
 
 class Poison(StrEnum):

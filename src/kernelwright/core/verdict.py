@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from kernelwright.core.fault import Fault
 from kernelwright.core.profile import Profile
 
 
@@ -43,6 +44,7 @@ class Category(StrEnum):
     EXCEPTION = "exception"
     CRASH = "crash"
     MEMORY = "memory"
+    DEVICE_FAULT = "device_fault"
     IMPLAUSIBLE_LATENCY = "implausible_latency"
 
 
@@ -57,6 +59,7 @@ class GateReport:
         category: Kind of the failure, None unless failed.
         details: (name, value) facts: seeds, tolerances, trials, compiler, flags.
         wall_s: Seconds this gate took; 0.0 when not run.
+        faults: Broken rules of the target machine that were seen, warnings too.
     """
 
     gate: GateName
@@ -65,6 +68,7 @@ class GateReport:
     category: Category | None = None
     details: tuple[tuple[str, str], ...] = ()
     wall_s: float = 0.0
+    faults: tuple[Fault, ...] = ()
 
 
 class LatencySource(StrEnum):

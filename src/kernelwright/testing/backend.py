@@ -103,6 +103,8 @@ class BackendContract:
             assert isinstance(returned, Returned), returned
             assert _plain(returned.outputs) == _plain(case.expected)
             assert returned.mutated_args == ()
+            is_simulated = returned.profile is not None and returned.profile.simulated
+            assert is_simulated is case.backend.is_simulated
 
     @pytest.mark.parametrize("poison", list(Poison))
     def test_poisoned_memory_does_not_show_in_a_right_answer(

@@ -16,6 +16,7 @@ from kernelwright.core.execution import (
     StateTransfer,
     Workload,
 )
+from kernelwright.core.fault import Fault, distinct
 from kernelwright.core.ports import Evidence, Module, Subject
 from kernelwright.core.task import Role, Task
 from kernelwright.core.verdict import Category, GateName, GateReport, GateStatus
@@ -47,6 +48,11 @@ class _Tally:
     outcomes: list[tuple[Workload, Outcome]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     transfer: StateTransfer | None = None
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Warnings of an emulated device, of all trials."""
+        return tuple(fault for _, outcome in self.outcomes for fault in outcome.faults)
 
     @property
     def has_repeated(self) -> bool:
@@ -126,6 +132,7 @@ class CorrectnessGate:
             category=None if failure is None else failure.category,
             details=details,
             wall_s=stopwatch.total_s,
+            faults=distinct((*tally.faults, *(() if failure is None else failure.faults))),
         )
         return report, evidence
 

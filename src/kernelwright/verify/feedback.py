@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kernelwright.core.fault import Fault, distinct
 from kernelwright.core.fingerprint import Json
 from kernelwright.core.task import Tolerance
 from kernelwright.core.verdict import (
@@ -37,6 +38,10 @@ ADVICE: Mapping[Category, str] = {
     Category.EXCEPTION: "Read the exception: it was raised by model.py or by a call in it.",
     Category.CRASH: "A crash is mostly an index outside an array; check bounds and sizes.",
     Category.MEMORY: "Allocate less: the kernel may use little more than its output.",
+    Category.DEVICE_FAULT: (
+        "The kernel breaks a rule of the device, at the line that is named; the numbers may look "
+        "right all the same."
+    ),
     Category.IMPLAUSIBLE_LATENCY: "Every call must read its inputs and write its outputs.",
 }
 
@@ -100,12 +105,28 @@ def _report_json(report: GateReport) -> dict[str, Json]:
         "category": None if report.category is None else report.category.value,
         "details": dict(report.details),
         "wall_s": report.wall_s,
+        "faults": [_fault_json(fault) for fault in report.faults],
+    }
+
+
+def _fault_json(fault: Fault) -> dict[str, Json]:
+    return {
+        "code": fault.code,
+        "severity": fault.severity.value,
+        "file": fault.path,
+        "line": fault.line,
+        "block": fault.block,
+        "pipe": fault.pipe,
+        "message": fault.message,
     }
 
 
 def _praise(verdict: Feasible) -> str:
     latency = verdict.latency
-    words = f"All gates passed. {latency.median_us:.3f} us a call ({latency.source.value})."
+    source = latency.source.value
+    if latency.timing_model is not None:
+        source = f"{source} by {latency.timing_model}"
+    words = f"All gates passed. {latency.median_us:.3f} us a call ({source})."
     for ratio in verdict.speedups:
         words += (
             f" {ratio.cache} cache: {ratio.median:.3f}x of {ratio.baseline} "
@@ -115,4 +136,6 @@ def _praise(verdict: Feasible) -> str:
         words += f" Bottleneck: {verdict.profile.bottleneck.value}."
         if verdict.profile.advice:
             words += f" {verdict.profile.advice}"
+    for fault in distinct(fault for report in verdict.gates for fault in report.faults):
+        words += f"\n{fault.text}"
     return words

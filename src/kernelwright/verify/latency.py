@@ -17,8 +17,6 @@ from kernelwright.core.verdict import (
     GateName,
     GateReport,
     GateStatus,
-    Latency,
-    LatencySource,
     Ratio,
 )
 from kernelwright.verify.compare import compare, reference_is_within
@@ -39,6 +37,7 @@ from kernelwright.verify.ratio import (
 )
 from kernelwright.verify.roofline import traffic_of
 from kernelwright.verify.rounds import SMALL_OUTPUT_BYTES, Rounds
+from kernelwright.verify.simulation import simulated
 from kernelwright.verify.timing import Session, TimingPlan
 from kernelwright.verify.trials import traced_failure, worded
 
@@ -104,13 +103,7 @@ class LatencyGate:
             raise ValueError("the latency gate needs a build")
         stopwatch = Stopwatch(self._clock)
         if subject.backend.is_simulated:
-            return _simulated(
-                subject,
-                evidence,
-                build=evidence.build,
-                source=self._source,
-                stopwatch=stopwatch,
-            )
+            return simulated(subject, evidence, source=self._source, stopwatch=stopwatch)
         measured = _Measured()
         try:
             found = self._timed(subject, evidence.build, stopwatch, measured)
@@ -272,30 +265,6 @@ def _construct(duel: Duel, call: Call) -> None:
     mine = duel.candidate.construct(call)
     if isinstance(mine, Failure):
         raise TimedFailure(mine)
-
-
-def _simulated(
-    subject: Subject,
-    evidence: Evidence,
-    *,
-    build: Build,
-    source: random.Random,
-    stopwatch: Stopwatch,
-) -> tuple[GateReport, Evidence]:
-    """Take the latency from the backend's timing model: there is no device to measure."""
-    call = subject.oracle.call(official_workload(source))
-    unknown = Latency(0.0, 0.0, 0.0, LatencySource.SIMULATED)
-    profile = subject.backend.profile(build, unknown, bytes_moved=tree_bytes(call.args))
-    latency = Latency(
-        profile.duration_us, profile.duration_us, 0.0, LatencySource.SIMULATED, profile.tool
-    )
-    report = GateReport(
-        GateName.LATENCY,
-        GateStatus.PASSED,
-        details=(("source", f"simulated by {profile.tool}"),),
-        wall_s=stopwatch.total_s,
-    )
-    return report, dataclasses.replace(evidence, latency=latency, profile=profile)
 
 
 def _added(evidence: Evidence, found: Evidence) -> Evidence:

@@ -7,6 +7,7 @@ Leaves:  which workloads, how many, and the verdict to `correctness.py`.
 
 from __future__ import annotations
 
+import dataclasses
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from kernelwright.core.execution import (
     StateTransfer,
     Workload,
 )
+from kernelwright.core.fault import Fault
 from kernelwright.core.ports import Module, Oracle
 from kernelwright.core.task import Tolerance
 from kernelwright.core.tensor import Tensor, Tree, leaves
@@ -42,6 +44,7 @@ class Outcome:
         is_traced: Whether the operators of this run were recorded.
         is_repeated: Whether the module was called a second time.
         is_idle: Whether a traced run returned the same without the candidate's kernels.
+        faults: Warnings of an emulated device.
     """
 
     failure: Failure | None = None
@@ -51,6 +54,7 @@ class Outcome:
     is_traced: bool = False
     is_repeated: bool = False
     is_idle: bool = False
+    faults: tuple[Fault, ...] = ()
 
     @property
     def is_passed(self) -> bool:
@@ -163,6 +167,7 @@ def run_trial(module: Module, trial: Trial, bench: Bench) -> Outcome:
         is_traced=trial.is_traced,
         is_repeated=trial.is_repeated,
         is_idle=returned.is_idle,
+        faults=returned.faults,
     )
 
 
@@ -223,11 +228,11 @@ def worded(failure: Failure, what: str, elapsed_s: float) -> Failure:
     if failure.reason.startswith("[FAIL]"):
         return failure
     if failure.category is not Category.TIMEOUT:
-        return Failure(failure.category, f"[FAIL] {failure.reason}")
+        return dataclasses.replace(failure, reason=f"[FAIL] {failure.reason}")
     told = failure.reason[:1].upper() + failure.reason[1:]
     if "timed out" not in told:
         told = f"{what} timed out after {elapsed_s:.0f}s"
-    return Failure(failure.category, f"[FAIL] {told}")
+    return dataclasses.replace(failure, reason=f"[FAIL] {told}")
 
 
 def _digests(outputs: Tree) -> tuple[int, ...]:

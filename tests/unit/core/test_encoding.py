@@ -9,6 +9,7 @@ from kernelwright.core.budget import Budget, Usage
 from kernelwright.core.encode import from_json, to_json
 from kernelwright.core.errors import RecordUnreadable
 from kernelwright.core.fingerprint import Json
+from kernelwright.core.verdict import GateName, GateReport, GateStatus
 
 
 @pytest.mark.parametrize("odd", ["nan", "inf", "-inf"])
@@ -54,3 +55,11 @@ def test_a_newer_record_names_the_version_it_needs() -> None:
     assert isinstance(written, dict)
     with pytest.raises(RecordUnreadable, match=r"version 7(.|\n)*fix: upgrade kernelwright"):
         from_json(Budget, {**written, "record_version": 7})
+
+
+def test_a_gate_report_from_before_faults_is_read_without_any() -> None:
+    report = GateReport(GateName.COMPILE, GateStatus.PASSED, wall_s=0.5)
+    written = to_json(report)
+    assert isinstance(written, dict)
+    old = {name: value for name, value in written.items() if name != "faults"}
+    assert from_json(GateReport, {**old, "record_version": 1}) == report

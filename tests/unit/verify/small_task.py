@@ -30,6 +30,7 @@ from kernelwright.core.execution import (
     StateTransfer,
     Workload,
 )
+from kernelwright.core.fault import Fault
 from kernelwright.core.ports import Module
 from kernelwright.core.profile import Profile
 from kernelwright.core.task import OperandSpec, Role, Task
@@ -79,6 +80,7 @@ class Kernel:
     call_s: float = 50e-6
     dispatched: tuple[str, ...] = ("aten::empty",)
     kernel_calls: tuple[str, ...] = ("softmax",)
+    faults: tuple[Fault, ...] = ()
 
     def construct(self, call: Call) -> Failure | None:
         """Hear of a construction."""
@@ -103,6 +105,7 @@ class SmallModule:
     weight: Array = field(default_factory=lambda: np.ones(1, np.float32))
     held: list[Array] = field(default_factory=list)
     hold_s: float = 0.0
+    profile: Profile | None = None
     last: Tree = None
     jitter: random.Random = field(default_factory=lambda: random.Random(7))
 
@@ -123,9 +126,8 @@ class SmallModule:
         if isinstance(outputs, Failure):
             return outputs
         mutated = () if x.tobytes() == before.tobytes() else (0,)
-        if not is_traced:
-            return Returned(outputs, mutated)
-        return Returned(outputs, mutated, self.kernel.dispatched, self.kernel.kernel_calls)
+        traced = (self.kernel.dispatched, self.kernel.kernel_calls) if is_traced else ((), ())
+        return Returned(outputs, mutated, *traced, faults=self.kernel.faults, profile=self.profile)
 
     def hold(self, calls: Sequence[tuple[Tree, ...]]) -> None | Failure:
         self.held = [array(args[0]) for args in calls]
@@ -242,15 +244,17 @@ class SmallBackend:
         return self.failure or Build(candidate, (), toolchain=(("compiler", "none"),))
 
     def open(self, build: Build) -> AbstractContextManager[Module]:
-        module = SmallModule(self.kernel, self.clock, self.transfer, hold_s=self.hold_s)
+        profile = Profile(self.name, "timing model 1", True, 12.5) if self.is_simulated else None
+        module = SmallModule(
+            self.kernel, self.clock, self.transfer, hold_s=self.hold_s, profile=profile
+        )
         return contextlib.nullcontext(module)
 
     def allowed_operators(self) -> frozenset[str]:
         return ALLOWED
 
     def profile(self, build: Build, latency: Latency, *, bytes_moved: int) -> Profile:
-        duration = 12.5 if self.is_simulated else latency.median_us
-        return Profile(self.name, "timing model 1", self.is_simulated, duration)
+        return Profile(self.name, "perf_counter", self.is_simulated, latency.median_us)
 
     def copy_ceiling_gbps(self, working_set_bytes: int, *, is_cold: bool) -> float:
         return self.ceiling_gbps

@@ -11,6 +11,8 @@ import pytest
 
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.execution import Call, Failure, Finding, StateTransfer
+from kernelwright.core.fault import Fault, Severity
+from kernelwright.core.task import Tolerance
 from kernelwright.core.tensor import Tensor, Tree
 from kernelwright.core.verdict import (
     Category,
@@ -21,6 +23,7 @@ from kernelwright.core.verdict import (
     LatencySource,
     Verdict,
 )
+from kernelwright.verify.feedback import feedback, verdict_json
 from kernelwright.verify.policy import Policy
 from kernelwright.verify.verifier import GatedVerifier, standard_verifier
 from unit.verify.small_task import (
@@ -33,6 +36,16 @@ from unit.verify.small_task import (
     tensor,
 )
 
+WRONG = Fault(
+    "GM_OUT_OF_RANGE",
+    Severity.ERROR,
+    "copies 64 bytes past the end of y",
+    "kernel_src.cpp",
+    42,
+    block=3,
+    pipe="MTE3",
+)
+SUSPICIOUS = Fault("UB_OVER_ALLOCATED", Severity.WARNING, "1,024 bytes too many")
 CANDIDATE = Candidate.of("small", {"model.py": "", "kernel.cpp": ""})
 
 
@@ -358,6 +371,36 @@ def test_a_simulated_backend_gives_a_simulated_latency_and_no_ratio() -> None:
     assert verdict.latency.timing_model == "timing model 1"
     assert verdict.latency.median_us == 12.5
     assert verdict.speedup is None
+
+
+def test_warnings_of_an_emulated_device_are_told_once_and_reject_nothing() -> None:
+    verdict = verdict_on(Kernel(faults=(SUSPICIOUS, SUSPICIOUS)), is_simulated=True)
+    assert isinstance(verdict, Feasible)
+    report = next(item for item in verdict.gates if item.gate is GateName.CORRECTNESS)
+    assert report.faults == (SUSPICIOUS,)
+    assert feedback(verdict).count(SUSPICIOUS.text) == 1
+
+
+def test_a_broken_rule_of_the_device_is_a_failure_with_its_place() -> None:
+    class Broken(Kernel):
+        def compute(self, x: Array, weight: Array, memory: Array) -> Tree:
+            return Failure(Category.DEVICE_FAULT, WRONG.text, (WRONG,))  # type: ignore[return-value]
+
+    verdict = rejected(Broken(), is_simulated=True)
+    assert (verdict.gate, verdict.category) == (GateName.CORRECTNESS, Category.DEVICE_FAULT)
+    assert verdict.reason == f"[FAIL] {WRONG.text}"
+    report = verdict_json(verdict, tolerance=Tolerance.STRICT)["gates"]["correctness"]  # type: ignore[index,call-overload]
+    assert report["faults"] == [  # type: ignore[index,call-overload]
+        {
+            "code": "GM_OUT_OF_RANGE",
+            "severity": "error",
+            "file": "kernel_src.cpp",
+            "line": 42,
+            "block": 3,
+            "pipe": "MTE3",
+            "message": "copies 64 bytes past the end of y",
+        }
+    ]
 
 
 def test_the_time_of_every_phase_is_in_the_details() -> None:
