@@ -29,6 +29,18 @@ VENDOR = frozenset(
 _MOST_BYTES = 1 << 20
 
 
+def snake(operator: str) -> str:
+    """Return the file name that msopgen derives from an operator: `TanhCustom`, `tanh_custom`."""
+    letters: list[str] = []
+    for place, letter in enumerate(operator):
+        after_lower = place > 0 and not operator[place - 1].isupper()
+        before_lower = place + 1 < len(operator) and operator[place + 1].islower()
+        if letter.isupper() and place > 0 and (after_lower or before_lower):
+            letters.append("_")
+        letters.append(letter.lower())
+    return "".join(letters)
+
+
 def complaint_about(candidate: Candidate) -> Failure | None:
     """Return what is wrong with the parts themselves, None if nothing is."""
     files = candidate.files

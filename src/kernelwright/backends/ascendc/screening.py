@@ -12,7 +12,16 @@ import json
 from kernelwright.backends.ascendc.binding_rules import bound_functions, screen_dispatch
 from kernelwright.backends.ascendc.device_rules import device_text, screen_device
 from kernelwright.backends.ascendc.library_calls import LIBRARY, resolved, unknown_functions
-from kernelwright.backends.ascendc.parts import BINDING, HOST, JSON, KERNEL, MODEL, TILING, VENDOR
+from kernelwright.backends.ascendc.parts import (
+    BINDING,
+    HOST,
+    JSON,
+    KERNEL,
+    MODEL,
+    TILING,
+    VENDOR,
+    snake,
+)
 from kernelwright.backends.cpp_rules import HEADERS, screen_cpp
 from kernelwright.backends.model_rules.flow_values import Report
 from kernelwright.backends.model_rules.judge import CLASS, judge_forward
@@ -52,13 +61,8 @@ def operators_of(description: str) -> tuple[str, ...]:
 
 def _own_headers(description: str) -> dict[str, str]:
     """Return the names under which a project's tiling header is included."""
-    names = [_snake(operator) for operator in operators_of(description)]
+    names = [snake(operator) for operator in operators_of(description)]
     return {TILING: "", **{f"{name}_tiling.h": "" for name in names}}
-
-
-def _snake(name: str) -> str:
-    text = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
-    return text.lstrip("_")
 
 
 def _model(source: str, functions: frozenset[str], task: Task) -> tuple[Finding, ...]:
