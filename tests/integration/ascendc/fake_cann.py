@@ -33,7 +33,10 @@ mkdir -p "${{1#--install-path=}}/vendors/customize/op_api/lib"
 """
 _PYTHON = """#!/bin/bash
 echo "python3 $* $ASCEND_CUSTOM_OPP_PATH" >> {calls}
-grep -q WRONG python_bind_src.cpp && {{ echo "python_bind_src.cpp:3:1: error: 'WRONG' does not name a type"; exit 1; }}
+if grep -q WRONG python_bind_src.cpp; then
+  echo "python_bind_src.cpp:3:1: error: 'WRONG' does not name a type"
+  exit 1
+fi
 echo extension > custom_ops_lib.cpython-311-x86_64-linux-gnu.so
 """
 
