@@ -1,0 +1,2 @@
+#pragma once
+#include "acl/acl_base.h"

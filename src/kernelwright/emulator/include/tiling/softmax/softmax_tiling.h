@@ -1,0 +1,2 @@
+#pragma once
+#include "tiling/tiling_api.h"

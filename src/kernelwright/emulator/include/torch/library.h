@@ -1,0 +1,3 @@
+#pragma once
+#include "kw/torch_bind.h"
+#include "kw/torch_factories.h"
