@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -141,7 +142,6 @@ private:
     friend class Timing;
     static constexpr int kDepth = 32;  // instructions a pipe's queue holds before S must wait
     static constexpr int kCacheLines = 512;
-    static constexpr int kShareSlots = 1024;
     static constexpr int kRecent = 4;
 
     struct PipeState {
@@ -165,17 +165,19 @@ private:
     Tick issue_tick(PipeState& pipe);
     Span enter_queue(TimedPipe pipe, Tick earliest, Tick occupancy, Tick latency, uint64_t bytes);
     void count(TimedPipe pipe, Span span, uint64_t bytes);
-    Tick vector_ready(const VectorCost& cost) const;
+    Tick vector_ready(const VectorOperand& operand, uint32_t repeats) const;
     void remember_write(const VectorCost& cost, Tick ready);
-    Tick copy_gm(const CopyCost& cost, bool reads, uint64_t* hit_bytes);
-    Tick take_share(Tick start, Tick hbm_ticks);
-    void miss(uint64_t address, int line, bool write);
+    Tick repeat_ticks(const VectorCost& cost);
+    Span issue_gm(const CopyCost& cost, TimedPipe pipe, Tick earliest);
+    Tick wire_ticks(const CopyCost& cost, bool reads, Tick* hbm_ticks);
+    void miss(uint64_t address, int line);
 
     const TimingModel* model_ = nullptr;
     Timing* launch_ = nullptr;
     uint32_t block_ = 0;
     uint32_t sub_ = 0;
     Tick begun_ = 0;
+    Tick left_ = 0;
     PipeState pipes_[kPipes];
     PipeTotals totals_[kPipes];
     WrittenRange written_[kRecent];
@@ -191,10 +193,10 @@ private:
     uint64_t ub_read_bytes_ = 0;
     uint64_t ub_written_bytes_ = 0;
     uint64_t cache_tags_[kCacheLines];
-    bool cache_dirty_[kCacheLines];
+    bool cache_dirty_[kCacheLines] = {};
     uint64_t cache_accesses_ = 0;
     uint64_t cache_misses_ = 0;
-    struct { int64_t slot; Tick used; } share_[kShareSlots];
+    Tick share_ = 0;  // when this core's part of the HBM bandwidth is used up to
 };
 
 class Timing {
@@ -203,6 +205,7 @@ public:
     // The clock of (block, sub); sub is 0 for the cube core of a MIX block, 1 and 2 for its vector
     // cores, and 0 in a vector kernel. Starts when a physical core is free (blocks > cores: waves).
     CoreClock& enter(uint32_t block, uint32_t sub);
+    CoreClock& clock(uint32_t block, uint32_t sub) { return *clocks_[block * subs_ + sub]; }
     void leave(CoreClock& clock);
     void finish();
 
@@ -228,26 +231,41 @@ public:
 
 private:
     friend class CoreClock;
-    struct L2Chunk { uint64_t key; uint64_t age; uint32_t sectors; };
-    uint64_t l2_touch(CoreClock& clock, uint64_t address, uint64_t bytes, bool keep);
-    L2Chunk& l2_find(uint64_t key);
+    // 16 KiB of GM in L2: which of its 512-byte sectors, who touched it last and how long ago.
+    struct L2Chunk {
+        uint64_t key = 0;
+        uint64_t age = 0;
+        uint32_t sectors = 0;
+        uint32_t core = 0;
+    };
+    struct L2Result {
+        uint64_t hit = 0;
+        uint64_t miss = 0;
+        uint64_t contended = 0;  // of the hits, bytes that another core reads at the same time
+    };
+    void l2_touch(CoreClock& clock, uint64_t address, uint64_t bytes, bool keep, L2Result* out);
+    bool l2_keeps_writes(const CoreClock& clock) const;
+    L2Chunk& l2_find(uint64_t key, bool* fresh);
     void l2_grow();
+    void share_bandwidth();
+    void append_core(std::string& out, const CoreClock& clock) const;
 
     TimingModel model_ = active_timing_model();
     LaunchOptions options_;
-    uint32_t active_ = 1;            // cores that run at once
-    Tick read_hbm_q_ = 0;            // ticks a byte, Q16, at this number of cores
-    Tick write_hbm_q_ = 0;
-    Tick read_l2_q_ = 0;
-    Tick write_l2_q_ = 0;
-    std::vector<CoreClock*> clocks_; // by block * subs + sub
+    uint32_t active_ = 1;  // cores that run at once
+    // Ticks a byte (Q16) of one core at this number of cores.
+    Tick read_wire_q_ = 0, read_hbm_q_ = 0, write_hbm_q_ = 0, read_l2_q_ = 0, write_l2_q_ = 0;
+    Tick l1_miss_q_ = 0, l1_hit_q_ = 0, fixpipe_q_ = 0;
+    uint64_t total_traffic_ = 0, kept_traffic_ = 0;  // GM bytes of all cores so far
+    uint32_t subs_ = 1;
+    std::vector<std::unique_ptr<CoreClock>> clocks_;  // by block * subs_ + sub
     std::vector<Tick> core_free_;
     std::vector<Tick> block_begun_;
+    std::vector<int> block_core_;    // physical core of a block, -1 before it starts
     std::vector<L2Chunk> l2_;
     size_t l2_used_ = 0;
     std::vector<TimingEvent> events_;
     Tick finished_ = 0;
-    std::vector<CoreClock> storage_;
 };
 
 inline void CoreClock::scalar_gm_access(uint64_t address, bool write) {
@@ -256,7 +274,7 @@ inline void CoreClock::scalar_gm_access(uint64_t address, bool write) {
     PipeState& s = at(TimedPipe::S);
     s.free += model_->scalar_hit_ticks;  // busy time: cache_accesses_ times the same
     ++cache_accesses_;
-    if (__builtin_expect(cache_tags_[line] != tag, 0)) miss(address, line, write);
+    if (__builtin_expect(cache_tags_[line] != tag, 0)) miss(address, line);
     cache_dirty_[line] |= write;
 }
 

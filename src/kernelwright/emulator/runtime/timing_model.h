@@ -24,8 +24,8 @@ enum class VectorOp : uint8_t {
 constexpr int kVectorOps = static_cast<int>(VectorOp::kCount);
 
 struct VectorTiming {
-    double head = 14;      // cycles from issue to the first result
-    double interval = 18;  // cycles before a dependent instruction's first repeat
+    double head = 14;      // cycles to the first result when the pipe stood still
+    double interval = 18;  // cycles before a dependent instruction may start
     double cycles16 = 1;   // cycles a repeat of 256 bytes, 8- and 16-bit items
     double cycles32 = 1;   // the same, 32-bit items
 };
@@ -38,13 +38,15 @@ struct TimingModel {
     VectorTiming vector[kVectorOps];
     double read_gbps[kMaxCores] = {};   // GM to UB, a core, when i+1 cores read; 0: use hbm_gbps
     double write_gbps[kMaxCores] = {};  // UB to GM likewise
-    // Derived by prepare():
-    Tick scalar_ticks = 0;
-    Tick scalar_hit_ticks = 0;
-    Tick scalar_miss_ticks = 0;
-    Tick issue_ticks = 0;
+    // Derived by prepare(), in ticks:
+    struct VectorTicks { Tick head, interval, narrow, wide; } op_ticks[kVectorOps] = {};
+    Tick scalar_ticks = 0, scalar_hit_ticks = 0, scalar_miss_ticks = 0, scalar_ub_ticks = 0;
+    Tick issue_ticks = 0, flag_ticks = 0, barrier_ticks = 0, gap_ticks = 0, bank_ticks = 0;
+    Tick copy_interval_ticks = 0, burst_ticks = 0, read_latency_ticks = 0, write_latency_ticks = 0;
 
     void prepare();
+    // Ticks a byte in Q16 at `gbps` GB/s (1e9 bytes).
+    Tick byte_ticks_q16(double gbps) const;
     double ticks_per_us() const { return clock_mhz * kTicksPerCycle; }
 };
 
