@@ -57,6 +57,9 @@ struct HostCall {
 // The call in progress in this process, or null.
 HostCall*& currentCall();
 
+// Whether calls stop after tiling and new tensors are left unwritten: for shapes too large to run.
+bool& isDryRun();
+
 OpRecord* findOperator(const std::string& type);
 std::vector<std::string> operatorTypes();
 void fillOperands(HostCall& call, std::vector<ExecArg> args);  // arguments against definition

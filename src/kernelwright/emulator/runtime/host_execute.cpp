@@ -124,6 +124,11 @@ struct Recorded {
 
 }  // namespace
 
+bool& isDryRun() {
+  static bool isDry = false;
+  return isDry;
+}
+
 void runTiling(HostCall& call) {
   OpRecord& record = *call.record;
   if (record.tiling == nullptr) {
@@ -198,6 +203,7 @@ void execute(const char* api, std::vector<ExecArg> args) {
   runTiling(call);
   call.hostSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (isDryRun()) return;
   runKernel(call);
   writeBack(call);
 }
@@ -214,6 +220,8 @@ extern "C" const char* kw_host_reports() {
   joined += "]";
   return joined.c_str();
 }
+
+extern "C" void kw_host_dry_run(int isDry) { kw::isDryRun() = isDry != 0; }
 
 extern "C" void kw_host_forget_reports() { kw::reports().clear(); }
 

@@ -40,7 +40,7 @@ void makeDense(Operand& operand, bool isInput) {
   size_t bytes = itemBytes(given.dtype);
   operand.kernelData =
       allocate(operand.dense, elementCount(given.sizes) * static_cast<int64_t>(bytes));
-  if (isInput) gatherDense(operand.kernelData, given.data, given.sizes, given.strides, bytes);
+  if (isInput && !isDryRun()) gatherDense(operand.kernelData, given.data, given.sizes, given.strides, bytes);
 }
 
 void describe(Operand& operand, bool isOnHost) {

@@ -224,8 +224,8 @@ Tensor Tensor::to(ScalarType type, bool, bool isCopied) const {
   return out;
 }
 
-Tensor Tensor::to(Device device, bool) const {
-  if (device == state().device) return *this;
+Tensor Tensor::to(Device device, bool, bool isCopied) const {
+  if (device == state().device && !isCopied) return *this;
   Tensor out = clone();
   out.state_->device = device;
   return out;

@@ -144,8 +144,10 @@ class Tensor {
   Tensor contiguous(MemoryFormat = MemoryFormat::Contiguous) const;
   Tensor clone(optional<MemoryFormat> = nullopt) const;
   Tensor to(ScalarType type, bool = false, bool = false) const;
-  Tensor to(Device device, bool = false) const;
-  Tensor to(Device device, ScalarType type, bool = false) const { return to(type).to(device); }
+  Tensor to(Device device, bool = false, bool isCopied = false) const;
+  Tensor to(Device device, ScalarType type, bool = false, bool = false) const {
+    return to(type).to(device);
+  }
   Tensor to(const TensorOptions& options, bool = false) const;
   Tensor toType(ScalarType type) const { return to(type); }
   Tensor cpu() const { return to(Device(DeviceType::CPU)); }

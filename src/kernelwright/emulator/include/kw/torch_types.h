@@ -54,8 +54,12 @@ class ArrayRef {
   ArrayRef(const std::array<T, N>& values) : data_(values.data()), size_(N) {}
   template <size_t N>
   ArrayRef(const T (&values)[N]) : data_(values), size_(N) {}
+  // For arguments only, as with the real one: the list dies with the call.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
   ArrayRef(const std::initializer_list<T>& values)
       : data_(values.begin()), size_(values.size()) {}
+#pragma GCC diagnostic pop
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
   const T* data() const { return data_; }
