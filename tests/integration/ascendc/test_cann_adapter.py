@@ -93,11 +93,6 @@ def test_no_toolkit_is_no_error_but_a_wrong_one_is(tmp_path: Path) -> None:
         find_cann({"ASCEND_HOME_PATH": str(tmp_path), "PATH": "/nonexistent"})
 
 
-def test_operators_are_named_as_msopgen_names_their_files() -> None:
-    names = {"TanhCustom": "tanh_custom", "Conv2dMish": "conv2d_mish", "LSTMCell": "lstm_cell"}
-    assert {name: parts.snake(name) for name in names} == names
-
-
 def test_three_passes_give_the_mean_of_their_times_and_every_metric(tmp_path: Path) -> None:
     times = {"PipeUtilization": 13640.0, "Memory": 13380.0, "ResourceConflict": 12913.0}
     metrics = {

@@ -17,6 +17,7 @@ from kernelwright.backends.ascendc.cann import Cann
 from kernelwright.backends.ascendc.cann_log import complaint
 from kernelwright.core.execution import Failure
 from kernelwright.core.verdict import Category
+from kernelwright.emulator.project import snake_case
 
 MODULE = "custom_ops_lib"
 BUILD_S = 600.0
@@ -98,7 +99,7 @@ def build_project(
     operator = _operator(files[parts.JSON])
     if isinstance(operator, Failure):
         return operator
-    name = parts.snake(operator)
+    name = snake_case(operator)
     (folder / "op.json").write_text(files[parts.JSON], encoding="utf-8")
     project, operators, binding = folder / "project", folder / "opp", folder / "binding"
     written = {

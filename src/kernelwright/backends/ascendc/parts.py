@@ -5,14 +5,9 @@ from __future__ import annotations
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.execution import Failure
 from kernelwright.core.verdict import Category
+from kernelwright.emulator.project import BINDING, HOST, JSON, KERNEL, MODEL, PARTS, TILING
 
-JSON = "project_json_src.json"
-TILING = "host_tiling_src.h"
-HOST = "host_operator_src.cpp"
-KERNEL = "kernel_src.cpp"
-BINDING = "python_bind_src.cpp"
-MODEL = "model_src.py"
-PARTS = (JSON, TILING, HOST, KERNEL, BINDING, MODEL)
+__all__ = ["BINDING", "HOST", "JSON", "KERNEL", "MODEL", "PARTS", "TILING"]
 
 VENDOR = frozenset(
     (
@@ -27,18 +22,6 @@ VENDOR = frozenset(
 """Headers of the vendor that a kernel or a host part may include."""
 
 _MOST_BYTES = 1 << 20
-
-
-def snake(operator: str) -> str:
-    """Return the file name that msopgen derives from an operator: `TanhCustom`, `tanh_custom`."""
-    letters: list[str] = []
-    for place, letter in enumerate(operator):
-        after_lower = place > 0 and not operator[place - 1].isupper()
-        before_lower = place + 1 < len(operator) and operator[place + 1].islower()
-        if letter.isupper() and place > 0 and (after_lower or before_lower):
-            letters.append("_")
-        letters.append(letter.lower())
-    return "".join(letters)
 
 
 def complaint_about(candidate: Candidate) -> Failure | None:

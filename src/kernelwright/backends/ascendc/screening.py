@@ -20,7 +20,6 @@ from kernelwright.backends.ascendc.parts import (
     MODEL,
     TILING,
     VENDOR,
-    snake,
 )
 from kernelwright.backends.cpp_rules import HEADERS, screen_cpp
 from kernelwright.backends.model_rules.flow_values import Report
@@ -29,6 +28,7 @@ from kernelwright.backends.model_rules.model_structure import read_structure
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.execution import Finding
 from kernelwright.core.task import Task
+from kernelwright.emulator.project import snake_case
 
 
 def screened(candidate: Candidate, task: Task) -> tuple[Finding, ...]:
@@ -61,7 +61,7 @@ def operators_of(description: str) -> tuple[str, ...]:
 
 def _own_headers(description: str) -> dict[str, str]:
     """Return the names under which a project's tiling header is included."""
-    names = [snake(operator) for operator in operators_of(description)]
+    names = [snake_case(operator) for operator in operators_of(description)]
     return {TILING: "", **{f"{name}_tiling.h": "" for name in names}}
 
 

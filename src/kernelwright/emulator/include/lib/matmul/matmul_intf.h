@@ -1,0 +1,3 @@
+// The Matmul API.
+#pragma once
+#include "kw/matmul.h"
