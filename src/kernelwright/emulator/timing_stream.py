@@ -89,9 +89,9 @@ class Stream:
         """Add one copy of `rows` bursts of `size_bytes`."""
         return self._add(1, path, rows, size_bytes, gm, gm_stride, int(bypass_l2))
 
-    def cube(self, m: int, k: int, n: int, *, item_bytes: int = 2) -> Stream:
+    def cube(self, m: int, k: int, n: int, *, item_bytes: int = 2, hf32: bool = False) -> Stream:
         """Add one Mmad."""
-        return self._add(2, m, k, n, item_bytes, 0)
+        return self._add(2, m, k, n, item_bytes, int(hf32))
 
     def signal(self, pipe: Pipe, slot: int) -> Stream:
         """Set a flag behind everything issued on `pipe`."""

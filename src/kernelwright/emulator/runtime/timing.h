@@ -236,15 +236,16 @@ private:
         uint64_t key = 0;
         uint64_t age = 0;
         uint32_t sectors = 0;
-        uint32_t core = 0;
+        uint32_t core = 0xffffffffu;
+        uint32_t sharers = 0;
     };
     struct L2Result {
         uint64_t hit = 0;
         uint64_t miss = 0;
-        uint64_t contended = 0;  // of the hits, bytes that another core reads at the same time
+        uint64_t contended = 0;  // of the hits, bytes that most cores read at one time
     };
     void l2_touch(CoreClock& clock, uint64_t address, uint64_t bytes, bool keep, L2Result* out);
-    bool l2_keeps_writes(const CoreClock& clock) const;
+    double written_back(const CoreClock& clock) const;
     L2Chunk& l2_find(uint64_t key, bool* fresh);
     void l2_grow();
     void share_bandwidth();
@@ -255,7 +256,7 @@ private:
     uint32_t active_ = 1;  // cores that run at once
     // Ticks a byte (Q16) of one core at this number of cores.
     Tick read_wire_q_ = 0, read_hbm_q_ = 0, write_hbm_q_ = 0, read_l2_q_ = 0, write_l2_q_ = 0;
-    Tick l1_miss_q_ = 0, l1_hit_q_ = 0, fixpipe_q_ = 0;
+    Tick l1_hbm_q_ = 0, l1_miss_q_ = 0, l1_hit_q_ = 0, fixpipe_q_ = 0;
     uint64_t total_traffic_ = 0, kept_traffic_ = 0;  // GM bytes of all cores so far
     uint32_t subs_ = 1;
     std::vector<std::unique_ptr<CoreClock>> clocks_;  // by block * subs_ + sub

@@ -6,6 +6,7 @@
 #include "timing.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace kw {
 
@@ -86,26 +87,28 @@ void Timing::l2_touch(CoreClock& clock, uint64_t address, uint64_t bytes, bool k
         out->miss += missed;
         const uint64_t hit = part > missed ? part - missed : 0;
         out->hit += hit;
-        if (chunk.core != core && !fresh && distance < 4 * kChunkBytes * active_)
-            out->contended += hit;
+        const bool together = !fresh && distance < 4 * kChunkBytes * active_;
+        if (chunk.core != core) chunk.sharers = together ? chunk.sharers + 1 : 1;
+        if (2 * chunk.sharers > active_ && active_ > 2) out->contended += hit;
+        chunk.core = core;
         if (keep) {
             chunk.sectors |= wanted;
             chunk.age = now;
-            chunk.core = core;
         }
         address = chunk_end;
     }
 }
 
-// Written data stay in L2 unless what the launch will have put there by its end exceeds it: the
-// share of kept traffic so far, times all the memory it works on.
-bool Timing::l2_keeps_writes(const CoreClock& clock) const {
-    const auto capacity = static_cast<uint64_t>(model_.l2_bytes);
-    if (options_.working_set_bytes == 0) return clock.kept_traffic_ * active_ <= capacity;
-    const double kept = total_traffic_ == 0 ? 1.0
-                                            : static_cast<double>(kept_traffic_) /
-                                                  static_cast<double>(total_traffic_);
-    return kept * static_cast<double>(options_.working_set_bytes) <= static_cast<double>(capacity);
+// The part of written bytes that HBM sees before the launch ends. What L2 holds at the end is a
+// sample of all that went through it, so a launch that puts `footprint` bytes there writes back
+// 1 - capacity / footprint of them. The footprint is foreseen: the memory the launch works on,
+// times the part of its traffic so far that takes room in L2.
+double Timing::written_back(const CoreClock& clock) const {
+    double footprint = static_cast<double>(clock.kept_traffic_ * active_);
+    if (options_.working_set_bytes != 0 && total_traffic_ != 0)
+        footprint = static_cast<double>(options_.working_set_bytes) *
+                    static_cast<double>(kept_traffic_) / static_cast<double>(total_traffic_);
+    return footprint <= model_.l2_bytes ? 0.0 : 1.0 - model_.l2_bytes / footprint;
 }
 
 void Timing::share_bandwidth() {
@@ -127,8 +130,10 @@ void Timing::share_bandwidth() {
         std::min(model_.l2_core_read_gbps, model_.l2_read_gbps / cores));
     const double write_wire = model_.write_gbps[0] > 0 ? model_.write_gbps[0] : wire;
     write_l2_q_ = model_.byte_ticks_q16(std::min(write_wire, model_.l2_write_gbps / cores));
+    // A tile of a matrix is read by about sqrt(n) of n cube cores; the first pays for them all.
     const double cubes = std::min(cores, model_.cube_cores);
-    l1_miss_q_ = model_.byte_ticks_q16(std::min(model_.gm_l1_gbps, model_.hbm_gbps / cubes));
+    l1_hbm_q_ = model_.byte_ticks_q16(model_.hbm_gbps / std::sqrt(cubes));
+    l1_miss_q_ = model_.byte_ticks_q16(model_.gm_l1_gbps);
     l1_hit_q_ = model_.byte_ticks_q16(std::min(model_.l2_l1_gbps, model_.l2_read_gbps / cubes));
     fixpipe_q_ = model_.byte_ticks_q16(model_.fixpipe_gbps);
 }
@@ -169,14 +174,16 @@ Tick CoreClock::wire_ticks(const CopyCost& cost, bool reads, Tick* hbm_ticks) {
             static_cast<double>(found.contended) * (1 / model_->same_address_efficiency - 1));
         wire = scaled(found.miss, cube ? launch_->l1_miss_q_ : launch_->read_wire_q_) +
                scaled(found.hit + slowed, cube ? launch_->l1_hit_q_ : launch_->read_l2_q_);
-        *hbm_ticks = found.miss == 0 ? 0 : scaled(found.miss + overhead, launch_->read_hbm_q_);
+        const Tick rate = cube ? launch_->l1_hbm_q_ : launch_->read_hbm_q_;
+        *hbm_ticks = found.miss == 0 ? 0 : scaled(found.miss + overhead, rate);
     } else {
         const bool cube = cost.path == CopyPath::L0cToGm;
         wire = scaled(bytes, cube ? launch_->fixpipe_q_ : launch_->write_l2_q_);
-        const bool to_memory = cost.bypass_l2 || !launch_->l2_keeps_writes(*this);
-        *hbm_ticks = to_memory ? scaled(bytes + overhead, launch_->write_hbm_q_) : 0;
+        const double part = cost.bypass_l2 ? 1.0 : launch_->written_back(*this);
+        const Tick whole = scaled(bytes + overhead, launch_->write_hbm_q_);
+        *hbm_ticks = static_cast<Tick>(static_cast<double>(whole) * part);
     }
-    wire += model_->burst_ticks * (bursts - 1);
+    wire = std::max(wire, model_->burst_ticks * static_cast<Tick>(bursts));
     if (efficiency < 1.0) {
         wire = static_cast<Tick>(static_cast<double>(wire) / efficiency);
         *hbm_ticks = static_cast<Tick>(static_cast<double>(*hbm_ticks) / efficiency);

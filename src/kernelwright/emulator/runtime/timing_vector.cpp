@@ -103,7 +103,7 @@ Span CoreClock::issue(const VectorCost& cost, Tick earliest) {
     pipe.free = start + head + work + model_->gap_ticks;
     pipe.ended = std::max(pipe.ended, ready);
     pipe.starts[pipe.issued++ % kDepth] = start;
-    remember_write(cost, ready);
+    remember_write(cost, ready + model_->barrier_ticks);
     const uint64_t bytes = static_cast<uint64_t>(cost.repeats) * 256;
     vector_cycles_ += static_cast<uint64_t>(work / kTicksPerCycle);
     ub_written_bytes_ += bytes;
