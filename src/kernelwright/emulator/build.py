@@ -62,12 +62,14 @@ class Toolbox:
         include: Folder of the headers.
         library: The runtime library.
         precompiled: Header to include first, by what is compiled: `host`, `kernel`, `binding`.
+        platform: What tiling functions are told about the chip (`chip_facts.host_facts`).
     """
 
     compiler: str
     include: Path
     library: Path
     precompiled: Mapping[str, Path] = field(default_factory=dict)
+    platform: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +261,7 @@ def command(unit: _Unit, tools: Toolbox) -> list[str]:
 def _finish(folder: Path, tools: Toolbox, manifest: Mapping[str, Json], *, module: str) -> None:
     document = {
         "runtime": str(tools.library), "binding": BINDING_LIBRARY, "module": module,
-        **manifest,
+        "platform": dict(tools.platform), **manifest,
     }  # fmt: skip
     (folder / MANIFEST).write_text(json.dumps(document), encoding="utf-8")
     (folder / f"{module}.py").write_text(_MODULE, encoding="utf-8")

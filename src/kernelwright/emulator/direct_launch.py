@@ -17,6 +17,10 @@ def rewritten(text: str, *, path: str) -> str | ProjectFault:
     the launch is.
     """
     every = list(tokens(text))
+    hidden = next((one for one in every if one.kind is Kind.DIRECTIVE and "<<<" in one.text), None)
+    if hidden is not None:
+        why = "a launch inside a macro is not supported; write kernel<<<...>>>(...) in a function"
+        return ProjectFault(path, why, hidden.line)
     code = [place for place, token in enumerate(every) if _is_code(token)]
     out = text
     # From the last launch to the first, so that offsets of earlier ones stay right.
