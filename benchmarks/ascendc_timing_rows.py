@@ -13,13 +13,22 @@ The unit of a row is a microsecond unless it says cycles.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from kernelwright.emulator.timing_stream import Launch, Pipe, Route, Stream
+from ascendc_timing_streams import (
+    MIB,
+    Elementwise,
+    elementwise,
+    matmul,
+    read_only,
+    scalar_add,
+    sliced,
+)
 
-MIB = 1 << 20
-FREE, FULL = 0, 8  # slots of flags: a buffer is free, a buffer is full
+from kernelwright.emulator.timing_stream import Launch, Stream
 
 
 @dataclass(frozen=True)
@@ -41,105 +50,11 @@ class Case:
     streams: tuple[Stream, ...] = ()
 
 
-@dataclass(frozen=True)
-class Elementwise:
-    """A tiled kernel: copy in, vector operations, copy out."""
-
-    tile_bytes: int  # of one input tile
-    tiles: int
-    inputs: int
-    operations: tuple[str, ...]
-    item_bytes: int = 4
-    compute_ratio: float = 1.0  # bytes that operations work on over tile_bytes
-    out_ratio: float = 1.0  # bytes stored over tile_bytes
-    buffers: int = 1
-    shift: int = 0  # bytes by which the second input is moved in UB
-    bypass: bool = False
-    gm_offset: int = 0
-    stride: int = 0  # distance of inputs in GM
-
-
-def elementwise(shape: Elementwise) -> Stream:
-    """Build the stream of the usual CopyIn, Compute, CopyOut loop."""
-    stream = Stream()
-    for tile in range(shape.tiles):
-        turn = tile % shape.buffers
-        _copy_in(stream, shape, tile, turn)
-        _compute(stream, shape, turn)
-        _copy_out(stream, shape, tile, turn)
-    return stream
-
-
-def _buffer(shape: Elementwise, which: int, turn: int) -> int:
-    base = (which * shape.buffers + turn) * shape.tile_bytes
-    return base + (shape.shift if which == 1 else 0)
-
-
-def _copy_in(stream: Stream, shape: Elementwise, tile: int, turn: int) -> None:
-    for which in range(shape.inputs):
-        slot = which * 2 + turn
-        stream.wait(Pipe.MTE2, FREE + slot)
-        at = shape.gm_offset + which * shape.stride + tile * shape.tile_bytes
-        stream.copy(Route.GM_UB, shape.tile_bytes, at, bypass_l2=shape.bypass)
-        stream.signal(Pipe.MTE2, FULL + slot)
-
-
-def _compute(stream: Stream, shape: Elementwise, turn: int) -> None:
-    for which in range(shape.inputs):
-        stream.wait(Pipe.V, FULL + which * 2 + turn)
-    stream.wait(Pipe.V, FREE + 6 + turn)
-    size = int(shape.tile_bytes * shape.compute_ratio)
-    out = _buffer(shape, shape.inputs, turn)
-    first, second = _buffer(shape, 0, turn), _buffer(shape, 1, turn)
-    for number, operation in enumerate(shape.operations):
-        two = operation in ("Add", "Sub", "Mul", "Div", "Max", "Min")
-        stream.vector(
-            operation,
-            size,
-            item_bytes=shape.item_bytes,
-            dst=out,
-            src0=first if number == 0 else out,
-            src1=(second if shape.inputs > 1 else first) if two else -1,
-        )
-    for which in range(shape.inputs):
-        stream.signal(Pipe.V, FREE + which * 2 + turn)
-    stream.signal(Pipe.V, FULL + 6 + turn)
-
-
-def _copy_out(stream: Stream, shape: Elementwise, tile: int, turn: int) -> None:
-    if shape.out_ratio == 0:
-        return
-    stream.wait(Pipe.MTE3, FULL + 6 + turn)
-    size = int(shape.tile_bytes * shape.out_ratio)
-    at = shape.gm_offset + shape.inputs * shape.stride + tile * size
-    stream.copy(Route.UB_GM, size, at)
-    stream.signal(Pipe.MTE3, FREE + 6 + turn)
-
-
-def read_only(tile_bytes: int, copies: int, *, offset: int = 0, passes: int = 1) -> Stream:
-    """Build a stream that only reads."""
-    stream = Stream()
-    for _ in range(passes):
-        for copy in range(copies):
-            stream.copy(Route.GM_UB, tile_bytes, offset + copy * tile_bytes)
-    return stream
-
-
 def _add(cores: int, tile: int, *, scale: float = 1.0, **more: object) -> Callable[[], Stream]:
     each = 128 * MIB // cores
     tiles = int(each / tile * scale)
     shape = Elementwise(tile, tiles, 2, ("Add",), item_bytes=2, stride=1024 * MIB, **more)  # type: ignore[arg-type]
     return lambda: elementwise(shape)
-
-
-def _scalar_add(elements: int) -> Stream:
-    stream = Stream()
-    for i in range(elements):
-        for which in range(2):
-            stream.scalar_gm(which * 1024 * MIB + which * 8192 + 2 * i, write=False)
-        stream.scalar(2)
-        stream.scalar_gm(2048 * MIB + 16384 + 2 * i, write=True)
-    return stream
 
 
 def _bank(src1: int, dst: int) -> Callable[[], Stream]:
@@ -180,7 +95,7 @@ def documented() -> list[Case]:
             "docs",
             1.24e6,
             one,
-            lambda: _scalar_add(1 << 17),
+            lambda: scalar_add(1 << 17),
             scale=1 / 512,
             fitted=True,
         ),
@@ -283,7 +198,7 @@ def documented() -> list[Case]:
             "docs",
             366,
             read,
-            lambda: _sliced(slices),
+            lambda: sliced(slices),
             share,
             what="MTE2",
             fitted=True,
@@ -321,17 +236,9 @@ def documented() -> list[Case]:
     ]
 
 
-def _sliced(slice_bytes: int) -> Stream:
-    stream = Stream()
-    for part in range(4):
-        stream.records.extend(
-            read_only(32768, slice_bytes // 32768, offset=part * slice_bytes, passes=4).records
-        )
-    return stream
-
-
 MISH = tuple(
-    "Abs Muls Exp Adds Ln Add Muls Add Muls Exp Muls Adds Adds Div Mul Muls Exp Muls Adds Adds Div".split()
+    "Abs Muls Exp Adds Ln Add Muls Add Muls Exp Muls Adds Adds Div Mul "
+    "Muls Exp Muls Adds Adds Div".split()
 )
 
 
@@ -384,61 +291,13 @@ def fused() -> list[Case]:
     return rows
 
 
-ADD = (  # elements, blocks, median us: bfloat16 Add of equal shapes on a 910B4-1
-    (4096 * 7168, 40, 138.09),
-    (4096 * 4096, 40, 93.62),
-    (4096 * 2048, 40, 45.03),
-    (3840 * 1152, 40, 15.77),
-    (1920 * 1152, 40, 12.0),
-    (4096 * 512, 40, 11.9),
-    (4096 * 64, 40, 8.58),
-    (128 * 1152, 40, 6.12),
-    (8 * 7168, 38, 5.54),
-    (8 * 4096, 32, 3.23),
-    (8 * 2048, 16, 2.36),
-    (8 * 512, 4, 2.04),
-    (8 * 64, 1, 1.28),
-)
-MUL = (
-    (4096 * 1024, 40, 21.01),
-    (32768 * 128, 40, 20.3),
-    (16384 * 10, 40, 11.02),
-    (65536 * 8, 40, 10.94),
-    (4096 * 64, 40, 3.22),
-    (64 * 128, 8, 2.9),
-    (8 * 1024, 8, 2.86),
-    (8 * 64, 1, 1.48),
-)
-CAST = (  # elements, blocks, median us, bytes in, bytes out: Cast on a 910B1
-    (1024 * 4096, 48, 18.57, 4, 2),
-    (512 * 4096, 48, 11.75, 4, 2),
-    (512 * 1024, 48, 7.82, 2, 4),
-    (256 * 4096, 48, 7.58, 2, 4),
-    (384 * 2048, 48, 7.54, 2, 4),
-    (256 * 4096, 48, 7.28, 4, 2),
-    (384 * 512, 48, 7.24, 2, 4),
-    (16 * 4096, 47, 6.7, 4, 2),
-    (129280, 46, 6.44, 2, 4),
-    (16384, 16, 3.2, 2, 4),
-    (4 * 4096, 16, 2.5, 4, 2),
-    (4096, 4, 1.72, 2, 4),
-    (4096, 4, 1.46, 4, 2),
-    (64, 1, 1.21, 4, 4),
-)
-SWIGLU = (  # rows, columns of the input, blocks, median us: bfloat16 on a 910B4-1
-    (458880, 4096, 40, 4957.58),
-    (3585, 4608, 40, 43.16),
-    (3585, 512, 40, 16.22),
-    (256, 4096, 40, 13.08),
-    (1, 4608, 1, 4.61),
-    (1, 512, 1, 3.66),
-)
+PUBLISHED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def operators() -> list[Case]:
     """Rows of the vendor's own operators; their tiling is not known, ours is double-buffered."""
     rows = []
-    for name, table in (("Add", ADD), ("Mul", MUL)):
+    for name, table in (("Add", PUBLISHED["add"]), ("Mul", PUBLISHED["mul"])):
         for elements, blocks, measured in table:
             rows.append(
                 _operator(
@@ -457,7 +316,7 @@ def operators() -> list[Case]:
                     "910B4-1",
                 )
             )
-    for elements, blocks, measured, read, written in CAST:
+    for elements, blocks, measured, read, written in PUBLISHED["cast"]:
         rows.append(
             _operator(
                 f"Cast {elements} {read}->{written} B",
@@ -487,7 +346,7 @@ def operators() -> list[Case]:
         "Mul",
         "CastBfloatFloat",
     )
-    for lines, columns, blocks, measured in SWIGLU:
+    for lines, columns, blocks, measured in PUBLISHED["swiglu"]:
         rows.append(
             _operator(
                 f"SwiGlu bf16 {lines}x{columns}",
@@ -545,25 +404,6 @@ def _operator(
     )
 
 
-TADD = (  # repeats (each with a read-read conflict), median cycles: tiles in UB, 910B
-    (8, 62.3),
-    (12, 61.4),
-    (16, 77.4),
-    (24, 87.4),
-    (32, 102.3),
-    (48, 131.8),
-    (64, 161.2),
-    (96, 225.1),
-    (128, 290.6),
-    (192, 430.8),
-    (256, 558.9),
-    (384, 815.6),
-    (512, 1072.1),
-    (768, 1598.0),
-    (1024, 2112.7),
-)
-
-
 def tiles() -> list[Case]:
     """Rows of single vector instructions on tiles that lie in UB."""
     return [
@@ -577,40 +417,8 @@ def tiles() -> list[Case]:
             what="V",
             unit="cycles",
         )
-        for repeats, cycles in TADD
+        for repeats, cycles in PUBLISHED["tadd"]
     ]
-
-
-def matmul(size: int, block: int, tiles: int, item_bytes: int, depth: int) -> Stream:
-    """Build one core's part of a matmul in 128 x 256 tiles, double-buffered in L1 and L0."""
-    stream = Stream()
-    step = depth * 4  # k of one load to L1
-    row, column = divmod(block, 6)  # cores that share rows of A or columns of B
-    turn = 0
-    for tile in range(tiles):
-        for load in range(size // step):
-            l1 = load % 2
-            stream.wait(Pipe.MTE2, l1)
-            at = ((tile * 4 + row) * 128 * size % (size * size) + load * step) * item_bytes
-            stream.copy(Route.GM_L1, step * item_bytes, at, rows=128, gm_stride=size * item_bytes)
-            at = (1 << 32) + (load * step * size + (column * 256) % size) * item_bytes
-            stream.copy(Route.GM_L1, 256 * item_bytes, at, rows=step, gm_stride=size * item_bytes)
-            stream.signal(Pipe.MTE2, 2 + l1)
-            stream.wait(Pipe.MTE1, 2 + l1)
-            for _ in range(4):
-                turn ^= 1
-                stream.wait(Pipe.MTE1, 4 + turn)
-                stream.copy(Route.L1_L0A, 128 * depth * item_bytes)
-                stream.copy(Route.L1_L0B, 256 * depth * item_bytes)
-                stream.signal(Pipe.MTE1, 6 + turn)
-                stream.wait(Pipe.M, 6 + turn)
-                stream.cube(128, depth, 256, item_bytes=item_bytes, hf32=item_bytes == 4)
-                stream.signal(Pipe.M, 4 + turn)
-            stream.signal(Pipe.MTE1, l1)
-        stream.signal(Pipe.M, 8)
-        stream.wait(Pipe.FIX, 8)
-        stream.copy(Route.L0C_GM, 256 * item_bytes, 1 << 33, rows=128, gm_stride=size * item_bytes)
-    return stream
 
 
 def matmuls() -> list[Case]:

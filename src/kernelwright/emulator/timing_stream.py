@@ -127,12 +127,16 @@ class Launch:
         working_set_bytes: Global memory of the launch, 0 when unknown.
         warm_l2: Whether an earlier launch has just touched the same memory.
         cube: Whether the blocks run on cube cores.
+        keep_events: Whether the report holds the timeline.
+        sync_all: Whether the blocks meet at SyncAll when their stream ends, and run it once more.
     """
 
     blocks: int = 1
     working_set_bytes: int = 0
     warm_l2: bool = False
     cube: bool = False
+    keep_events: bool = False
+    sync_all: bool = False
 
 
 def play(
@@ -149,16 +153,26 @@ def play(
     _declare(library)
     handle = ctypes.c_void_p(
         library.kw_timing_begin(
-            launch.blocks, 0, int(launch.cube), launch.working_set_bytes, int(launch.warm_l2)
+            launch.blocks,
+            0,
+            int(launch.cube),
+            launch.working_set_bytes,
+            int(launch.warm_l2),
+            int(launch.keep_events),
         )
     )
-    for block in range(launch.blocks):
-        records = stream_of(block).records
-        address, length = records.buffer_info()
-        slots = (ctypes.c_longlong * SLOTS)()
-        library.kw_timing_play(
-            handle, block, 0, address, length // _FIELDS, base_of(block), slots, 1, 1
-        )
+    rounds = 2 if launch.sync_all else 1
+    for number in range(rounds):
+        for block in range(launch.blocks):
+            records = stream_of(block).records
+            address, length = records.buffer_info()
+            slots = (ctypes.c_longlong * SLOTS)()
+            first, last = int(number == 0), int(number == rounds - 1)
+            library.kw_timing_play(
+                handle, block, 0, address, length // _FIELDS, base_of(block), slots, first, last
+            )
+        if number + 1 < rounds:
+            library.kw_timing_sync_all(handle, launch.blocks)
     size = library.kw_timing_report(handle, None, 0)
     text = ctypes.create_string_buffer(size + 1)
     library.kw_timing_report(handle, text, size + 1)
@@ -182,7 +196,9 @@ def _declare(library: ctypes.CDLL) -> None:
         ctypes.c_int,
         ctypes.c_ulonglong,
         ctypes.c_int,
+        ctypes.c_int,
     ]
+    library.kw_timing_sync_all.argtypes = [pointer, ctypes.c_uint]
     library.kw_timing_play.restype = longlong
     library.kw_timing_play.argtypes = [
         pointer,

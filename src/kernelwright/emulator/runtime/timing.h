@@ -52,6 +52,8 @@ enum class CopyPath : uint8_t {
     GmToUb, UbToGm, UbToUb, GmToL1, L1ToL0a, L1ToL0b, L1ToBt, L0cToGm, L0cToUb, UbToL1, L1ToUb
 };
 
+TimedPipe pipe_of(CopyPath path);
+
 // One copy instruction of `rows` bursts of `row_bytes`; `gm` is the address of the first burst and
 // `gm_stride` the distance of two bursts' starts in bytes (0: the same as row_bytes).
 struct CopyCost {
@@ -129,6 +131,11 @@ public:
     // GlobalTensor GetValue/SetValue through the data cache of 64-B lines. Inline: kernels that
     // work by scalars alone make hundreds of millions of these.
     inline void scalar_gm_access(uint64_t address, bool write);
+    // The same for `hits` accesses of lines that are known to be cached.
+    void scalar_gm_hits(uint32_t hits) {
+        at(TimedPipe::S).free += model_->scalar_hit_ticks * hits;
+        cache_accesses_ += hits;
+    }
     // DataCacheCleanAndInvalid of one line, or of everything.
     void clean_cache(uint64_t address, bool whole);
 
@@ -250,6 +257,7 @@ private:
     void l2_grow();
     void share_bandwidth();
     void append_core(std::string& out, const CoreClock& clock) const;
+    void append_events(std::string& out) const;
 
     TimingModel model_ = active_timing_model();
     LaunchOptions options_;

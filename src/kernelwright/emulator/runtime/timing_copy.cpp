@@ -20,6 +20,8 @@ Tick scaled(uint64_t bytes, Tick q16) {
     return static_cast<Tick>((bytes * static_cast<uint64_t>(q16)) >> 16);
 }
 
+}  // namespace
+
 TimedPipe pipe_of(CopyPath path) {
     switch (path) {
         case CopyPath::GmToUb:
@@ -32,8 +34,6 @@ TimedPipe pipe_of(CopyPath path) {
         default: return TimedPipe::MTE1;
     }
 }
-
-}  // namespace
 
 // ---------------------------------------------------------------- L2
 

@@ -1,7 +1,10 @@
 // The simulated launch as one JSON object, part of the launcher's report.
+#include <dlfcn.h>
+
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
+#include <map>
 
 #include "timing.h"
 
@@ -10,20 +13,25 @@ namespace kw {
 namespace {
 
 void append(std::string& out, const char* format, ...) {
-    char text[512];
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
     const int length = std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    out.append(text, static_cast<size_t>(length));
+    const auto room = static_cast<int>(sizeof text) - 1;
+    out.append(text, static_cast<size_t>(length < room ? length : room));
 }
 
 }  // namespace
 
 void Timing::append_core(std::string& out, const CoreClock& clock) const {
     const Tick end = clock.left_ != 0 ? clock.left_ : clock.latest();
-    append(out, "{\"block\":%u,\"sub\":%u,\"start_us\":%.4f,\"end_us\":%.4f,\"busy_us\":{",
-           clock.block_, clock.sub_, microseconds(clock.begun_), microseconds(end));
+    const bool cube = options_.cube_only || (options_.mix && clock.sub_ == 0);
+    append(out,
+           "{\"block\":%u,\"sub\":%u,\"kind\":\"%s\",\"start_us\":%.4f,\"end_us\":%.4f,"
+           "\"busy_us\":{",
+           clock.block_, clock.sub_, cube ? "aic" : "aiv", microseconds(clock.begun_),
+           microseconds(end));
     for (int i = 0; i < kPipes; ++i) {
         const Tick scalar = clock.scalar_busy_ +
                             static_cast<Tick>(clock.cache_accesses_) * model_.scalar_hit_ticks +
@@ -58,10 +66,12 @@ std::string Timing::json() const {
         if (*c != '"' && *c != '\\' && *c >= ' ') out += *c;
     append(out,
            "\",\"simulated\":true,\"timing_only\":%s,\"duration_us\":%.4f,\"launch_us\":%.4f,"
-           "\"clock_mhz\":%.1f,\"blocks\":%u,\"active_cores\":%u,\"mix\":%s,\"cores\":[",
+           "\"clock_mhz\":%.1f,\"hbm_gbps\":%.1f,\"blocks\":%u,\"active_cores\":%u,"
+           "\"chip_cores\":%zu,\"mix\":%s,\"cores\":[",
            options_.timing_only ? "true" : "false", duration_us(),
-           duration_us() - microseconds(finished_), model_.clock_mhz, options_.blocks, active_,
-           options_.mix ? "true" : "false");
+           duration_us() - microseconds(finished_), model_.clock_mhz, model_.hbm_gbps,
+           options_.blocks, active_,
+           core_free_.size() * (options_.mix ? 2 : 1), options_.mix ? "true" : "false");
     bool first = true;
     for (const auto& clock : clocks_) {
         if (!clock) continue;
@@ -69,8 +79,38 @@ std::string Timing::json() const {
         first = false;
         append_core(out, *clock);
     }
-    out += "]}";
+    out += ']';
+    if (options_.keep_events) append_events(out);
+    out += '}';
     return out;
+}
+
+// "events": [block, sub, pipe, start_us, end_us, name, place], "places": where each call stands.
+void Timing::append_events(std::string& out) const {
+    std::map<const void*, size_t> places;
+    std::vector<const void*> order;
+    out += ",\"events\":[";
+    for (size_t i = 0; i < events_.size(); ++i) {
+        const TimingEvent& event = events_[i];
+        const auto found = places.emplace(event.pc, order.size());
+        if (found.second) order.push_back(event.pc);
+        append(out, "%s[%u,%u,\"%s\",%.4f,%.4f,\"%s\",%zu]", i == 0 ? "" : ",", event.block,
+               static_cast<unsigned>(event.sub), kPipeNames[static_cast<int>(event.pipe)],
+               microseconds(event.span.start), microseconds(event.span.end), event.name,
+               found.first->second);
+    }
+    out += "],\"places\":[";
+    for (size_t i = 0; i < order.size(); ++i) {
+        Dl_info info{};
+        const bool known = order[i] != nullptr && dladdr(order[i], &info) != 0;
+        if (i != 0) out += ',';
+        if (known)
+            append(out, "{\"image\":\"%s\",\"offset\":%td}", info.dli_fname,
+                   static_cast<const char*>(order[i]) - static_cast<const char*>(info.dli_fbase));
+        else
+            out += "null";
+    }
+    out += ']';
 }
 
 }  // namespace kw

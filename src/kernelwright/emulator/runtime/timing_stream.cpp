@@ -26,7 +26,7 @@ uint32_t operand(int64_t address) {
     return address < 0 ? kw::kNoOperand : static_cast<uint32_t>(address);
 }
 
-void play_vector(kw::CoreClock& clock, const int64_t* f) {
+void play_vector(kw::Timing& timing, kw::CoreClock& clock, const int64_t* f) {
     kw::VectorCost cost;
     cost.op = static_cast<kw::VectorOp>(f[1]);
     cost.item_bytes = static_cast<uint8_t>(f[2]);
@@ -36,10 +36,10 @@ void play_vector(kw::CoreClock& clock, const int64_t* f) {
     cost.dst = {operand(f[4]), block, repeat};
     cost.src0 = {operand(f[5]), block, repeat};
     cost.src1 = {operand(f[6]), block, repeat};
-    clock.issue(cost);
+    timing.note(clock, kw::TimedPipe::V, clock.issue(cost), "vector", nullptr);
 }
 
-void play_copy(kw::CoreClock& clock, const int64_t* f, uint64_t gm) {
+void play_copy(kw::Timing& timing, kw::CoreClock& clock, const int64_t* f, uint64_t gm) {
     kw::CopyCost cost;
     cost.path = static_cast<kw::CopyPath>(f[1]);
     cost.rows = static_cast<uint32_t>(f[2]);
@@ -49,14 +49,15 @@ void play_copy(kw::CoreClock& clock, const int64_t* f, uint64_t gm) {
     cost.bypass_l2 = (f[6] & 1) != 0;
     cost.converts = (f[6] & 2) != 0;
     cost.atomic = (f[6] & 4) != 0;
-    clock.issue(cost);
+    timing.note(clock, kw::pipe_of(cost.path), clock.issue(cost), "copy", nullptr);
 }
 
-void play_one(kw::CoreClock& clock, const int64_t* f, uint64_t gm, kw::Tick* slots) {
+void play_one(kw::Timing& timing, kw::CoreClock& clock, const int64_t* f, uint64_t gm,
+              kw::Tick* slots) {
     const auto pipe = static_cast<kw::TimedPipe>(f[1]);
     switch (f[0]) {
-        case kVector: play_vector(clock, f); break;
-        case kCopy: play_copy(clock, f, gm); break;
+        case kVector: play_vector(timing, clock, f); break;
+        case kCopy: play_copy(timing, clock, f, gm); break;
         case kCube:
             clock.issue(kw::CubeCost{static_cast<uint32_t>(f[1]), static_cast<uint32_t>(f[2]),
                                      static_cast<uint32_t>(f[3]), static_cast<uint8_t>(f[4]),
@@ -80,7 +81,7 @@ void play_one(kw::CoreClock& clock, const int64_t* f, uint64_t gm, kw::Tick* slo
 extern "C" {
 
 void* kw_timing_begin(unsigned blocks, int mix, int cube_only, unsigned long long working_set,
-                      int warm_l2) {
+                      int warm_l2, int keep_events) {
     auto* timing = new kw::Timing();
     kw::LaunchOptions options;
     options.blocks = blocks;
@@ -88,6 +89,7 @@ void* kw_timing_begin(unsigned blocks, int mix, int cube_only, unsigned long lon
     options.cube_only = cube_only != 0;
     options.working_set_bytes = working_set;
     options.warm_l2 = warm_l2 != 0;
+    options.keep_events = keep_events != 0;
     timing->begin(options);
     return timing;
 }
@@ -102,7 +104,7 @@ long long kw_timing_play(void* handle, unsigned block, unsigned sub, const long 
     static_assert(sizeof(long long) == sizeof(int64_t), "records are 64-bit");
     const auto* at = reinterpret_cast<const int64_t*>(records);
     auto* times = reinterpret_cast<kw::Tick*>(slots);
-    for (long long i = 0; i < count; ++i) play_one(clock, at + i * kFields, gm, times);
+    for (long long i = 0; i < count; ++i) play_one(timing, clock, at + i * kFields, gm, times);
     if (last != 0) timing.leave(clock);
     return clock.latest();
 }
