@@ -78,14 +78,15 @@ def call(
         kind_of = ctypes.c_double if item.dtype is DType.F32 else ctypes.c_int64
         numbers.append(kind_of(names[item.name]))
     check = getattr(library, f"{signature.name}_check")
-    check.restype = ctypes.c_int64
-    line = int(check(*numbers))
+    check.restype = None
+    refused = ctypes.c_int64()
+    check(*numbers, ctypes.byref(refused))
     function = getattr(library, signature.name)
     function.restype = None
     function(*values, *numbers)
     written = [item.name for item in signature.arguments if item.is_written]
     names_out = signature.returns or tuple(name for name in written if name in held)
-    return tuple(held[name] for name in names_out), line
+    return tuple(held[name] for name in names_out), refused.value
 
 
 def run_cpp(

@@ -20,9 +20,8 @@ from kernelwright.synth.constructor import Constructor, constructor_of
 from kernelwright.synth.graph import Source
 from kernelwright.synth.model_source import model_source
 from kernelwright.synth.partition import partition
-from kernelwright.synth.program import Program
+from kernelwright.synth.route import Routes, routes_of
 from kernelwright.synth.schedule import Schedule, Space, space_of
-from kernelwright.synth.source import kernel_source
 from kernelwright.synth.tracing import graph_of
 
 BACKENDS = ("cpu",)
@@ -39,25 +38,22 @@ class Plan:
     """What is known of a task after it was traced once.
 
     Attributes:
-        program: Its kernels.
+        routes: Its kernels, and the ways to print them.
         constructor: What its module takes over from the reference.
         space: Its schedules.
-        entry: Name of the C++ entry point.
     """
 
-    program: Program
+    routes: Routes
     constructor: Constructor
     space: Space
-    entry: str
 
     def candidate(
         self, schedule: Schedule, *, parent: str | None, context: tuple[str, ...]
     ) -> Candidate:
         """Print the program under a schedule."""
-        files = {
-            "kernel.cpp": kernel_source(self.program, schedule, name=self.entry),
-            "model.py": model_source(self.program, self.constructor, name=self.entry),
-        }
+        printed = self.routes.printed(schedule)
+        module = model_source(self.routes.program, self.constructor, calls=printed.calls)
+        files = {**printed.files, "model.py": module}
         return Candidate.of(
             "cpu", files, origin=NAME, parent=parent, context=context, schedule=schedule
         )
@@ -132,11 +128,11 @@ class OfflineGenerator:
             program = partition(canonical(graph_of(task, self.sandbox)))
             sources = {p.source for p in program.canonical.placeholders.values()}
             has_state = bool(sources & {Source.PARAMETER, Source.BUFFER})
+            routes = routes_of(program, entry=_entry(task.name))
             plan = Plan(
-                program=program,
+                routes=routes,
                 constructor=constructor_of(task.source, needs_state=has_state),
-                space=space_of(program),
-                entry=_entry(task.name),
+                space=space_of(program, routes.choices()),
             )
             plan.candidate(plan.space.default(), parent=None, context=())
         except NotCovered as fault:

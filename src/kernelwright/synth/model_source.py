@@ -1,8 +1,8 @@
-"""Prints `model.py`: `ModelNew` checks, allocates and calls the kernel; it computes nothing."""
+"""Prints `model.py`: `ModelNew` checks, allocates and calls the kernels; it computes nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kernelwright.core.errors import NotCovered
 from kernelwright.synth.constructor import Constructor
@@ -26,13 +26,17 @@ def _checked(tensor, shape, dtype):
 '''
 
 
-def model_source(program: Program, constructor: Constructor, *, name: str) -> str:
-    """Return the Python text of a program's module; `name` is the kernel's entry point.
+Calls = Sequence[tuple[str, tuple[str, ...]]]
+"""Functions of the C++ with their arguments as text, in the order in which they run."""
+
+
+def model_source(program: Program, constructor: Constructor, *, calls: Calls) -> str:
+    """Return the Python text of a program's module.
 
     Raises:
         NotCovered: if its arguments or sizes cannot be found at run time.
     """
-    body = [f"        {line}" if line else "" for line in _forward(program, constructor, name)]
+    body = [f"        {line}" if line else "" for line in _forward(program, constructor, calls)]
     signature = constructor.forward_signature(program.canonical.arguments)
     lines = [
         _HEAD.format(imports="\n".join(_imports(constructor))),
@@ -56,7 +60,7 @@ def _has_state(program: Program) -> bool:
     return bool(sources & {Source.PARAMETER, Source.BUFFER})
 
 
-def _forward(program: Program, constructor: Constructor, name: str) -> Iterator[str]:
+def _forward(program: Program, constructor: Constructor, calls: Calls) -> Iterator[str]:
     canonical = program.canonical
     names, axes = parameters(program)
     shapes = [output.value.shape for output in canonical.outputs]
@@ -80,8 +84,8 @@ def _forward(program: Program, constructor: Constructor, name: str) -> Iterator[
         if number.name in numbers and number.name in names:
             yield f"{number.name} = float({_origin(number, constructor)})"
     yield from _allocated(program)
-    arguments = ", ".join((*names, *(size_name(axis) for axis in axes)))
-    yield f"kernel_ops.{name}({arguments})"
+    for function, arguments in calls:
+        yield f"kernel_ops.{function}({', '.join(arguments)})"
     yield f"return {_returned(canonical.structure, iter(program.returned))}"
 
 

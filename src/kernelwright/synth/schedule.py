@@ -67,8 +67,8 @@ class Space:
         yield from self.near(self.default(), rng)
 
 
-def space_of(program: Program) -> Space:
-    """Return the choices that change the code of a program."""
+def space_of(program: Program, routes: Sequence[str] = ()) -> Space:
+    """Return the choices that change the code of a program; `routes` are ways to print it."""
     choices: dict[str, Sequence[str]] = {"lanes": _LANES, "grain": _GRAIN}
     for kernel in program.kernels:
         if kernel.is_columns:
@@ -83,6 +83,8 @@ def space_of(program: Program) -> Space:
             choices["passes"] = ("separate", "online")
     if _has_exponential(program):
         choices["exp"] = ("6", "5")
+    if routes:
+        choices["route"] = routes
     return Space(tuple(sorted((name, tuple(values)) for name, values in choices.items())))
 
 

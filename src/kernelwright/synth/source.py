@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kernelwright.synth.columns import ColumnPrinter
@@ -61,12 +61,22 @@ def used_buffers(program: Program) -> frozenset[str]:
     return frozenset(used)
 
 
-def kernel_source(program: Program, schedule: Mapping[str, str], *, name: str) -> str:
-    """Return the C++ text of a program under a schedule; `name` is the entry point."""
+def kernel_source(
+    program: Program,
+    schedule: Mapping[str, str],
+    *,
+    name: str,
+    only: Sequence[int] | None = None,
+) -> str:
+    """Return the C++ text of a program under a schedule; `name` is the entry point.
+
+    With `only`, the kernels at these places alone, each with an entry point `NAME_PLACE`.
+    """
+    places = range(len(program.kernels)) if only is None else only
     functions: list[str] = []
     needs: set[str] = set()
-    for place, kernel in enumerate(program.kernels):
-        lines, needed = _kernel(program, kernel, schedule)
+    for place in places:
+        lines, needed = _kernel(program, program.kernels[place], schedule)
         needs |= needed
         functions += [
             f"static void part_{place}({_declared(program)}) {{",
@@ -76,14 +86,22 @@ def kernel_source(program: Program, schedule: Mapping[str, str], *, name: str) -
         ]
     names, axes = parameters(program)
     call = ", ".join((*names, *(size_name(axis) for axis in axes)))
-    counters = set(program.canonical.counters)
-    body = [f"{counter}[0] += {step};" for counter, step in sorted(counters)]
-    body += [f"part_{place}({call});" for place in range(len(program.kernels))]
-    functions += [f'extern "C" void {name}({_declared(program)}) {{', *indented(body), "}"]
+    calls = [f"part_{place}({call});" for place in places]
+    if only is None:
+        counters = sorted(set(program.canonical.counters))
+        calls = [*(f"{counter}[0] += {step};" for counter, step in counters), *calls]
+        functions += _entry(program, name, calls)
+    else:
+        for place, line in zip(only, calls, strict=True):
+            functions += _entry(program, f"{name}_{place}", [line])
     types = {program.buffers[buffer].dtype for buffer in names}
     if types & {"float16", "bfloat16"}:
         needs |= {"half"}
     return "\n".join([_prelude(needs, schedule), *functions, ""])
+
+
+def _entry(program: Program, name: str, body: Sequence[str]) -> list[str]:
+    return [f'extern "C" void {name}({_declared(program)}) {{', *indented(body), "}"]
 
 
 def _kernel(

@@ -6,7 +6,7 @@ import ctypes
 import subprocess
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,15 @@ from kernelwright.synth.graph import Source, graph_from_json
 from kernelwright.synth.model_source import model_source
 from kernelwright.synth.partition import partition
 from kernelwright.synth.program import Program
+from kernelwright.synth.route import routes_of
 from kernelwright.synth.schedule import space_of
-from kernelwright.synth.source import kernel_source
 from kernelwright.synth.trace_host import traced
 
+# g++ 12 says that its own _mm512_undefined_ps may be used uninitialised (GCC bug 105593).
 FLAGS = (
     "-std=c++17 -O1 -march=native -fopenmp -shared -fPIC -fno-math-errno -fno-trapping-math"
-    " -ffp-contract=fast -Wall -Wextra -Werror -Wno-unused-parameter"
+    " -ffp-contract=fast -Wall -Wextra -Werror -Wno-unused"
+    " -Wno-uninitialized -Wno-maybe-uninitialized"
 ).split()  # fmt: skip
 ENTRY = "solve_kernel"
 
@@ -39,25 +41,30 @@ def model_of(source: str, folder: Path, schedule: Mapping[str, str] | None = Non
     program = program_of(source)
     sources = {p.source for p in program.canonical.placeholders.values()}
     has_state = bool(sources & {Source.PARAMETER, Source.BUFFER})
-    space = space_of(program)
-    chosen = space.completed((schedule or {}).items())
-    text = kernel_source(program, chosen, name=ENTRY)
-    (folder / "kernel.cpp").write_text(text)
+    routes = routes_of(program, entry=ENTRY)
+    chosen = space_of(program, routes.choices()).completed((schedule or {}).items())
+    printed = routes.printed(chosen)
+    for path, text in printed.files.items():
+        (folder / path).write_text(text)
     library = folder / "kernel.so"
-    command = ["g++", *FLAGS, str(folder / "kernel.cpp"), "-o", str(library)]
+    command = ["g++", *FLAGS, *(str(folder / path) for path in printed.files), "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     module = types.ModuleType("kernel_ops")
-    function = ctypes.CDLL(str(library))[ENTRY]
-    function.restype = None
-    setattr(module, ENTRY, lambda *given: function(*map(_passed, given)))
+    for name, _ in printed.calls:
+        setattr(module, name, _called(ctypes.CDLL(str(library))[name]))
     constructor = constructor_of(source, needs_state=has_state)
-    python = model_source(program, constructor, name=ENTRY)
+    python = model_source(program, constructor, calls=printed.calls)
     (folder / "model.py").write_text(python)
     sys.modules["kernel_ops"] = module
     namespace: dict[str, Any] = {"__name__": "candidate"}
     exec(compile(python, str(folder / "model.py"), "exec"), namespace)
     return namespace["ModelNew"]
+
+
+def _called(function: Any) -> Callable[..., None]:
+    function.restype = None
+    return lambda *given: function(*map(_passed, given))
 
 
 def _passed(value: object) -> object:

@@ -8,6 +8,7 @@ import pytest
 
 from kernelwright.synth.constructor import constructor_of
 from kernelwright.synth.model_source import model_source
+from kernelwright.synth.route import Routes
 from kernelwright.synth.schedule import space_of
 from kernelwright.synth.source import kernel_source
 
@@ -41,4 +42,5 @@ def test_a_template_prints_what_was_reviewed(case: str, golden: Any) -> None:
 def test_the_module_around_a_kernel_only_checks_allocates_and_calls(golden: Any) -> None:
     program = program_of(TASKS["layernorm"])
     constructor = constructor_of(TASKS["layernorm"], needs_state=True)
-    golden.check("synth/model.py.txt", model_source(program, constructor, name=ENTRY))
+    calls = Routes(program, ENTRY, ()).printed({**space_of(program).default()}).calls
+    golden.check("synth/model.py.txt", model_source(program, constructor, calls=calls))

@@ -249,8 +249,8 @@ def _entry(signature: Signature, declared: list[str], body: list[str]) -> list[s
         f'extern "C" void {signature.name}({", ".join([*full, *numbers])}) {{',
         f"  {run}({', '.join([*cast, *values, 'false'])});",
         "}",
-        f'extern "C" int64_t {signature.name}_check({", ".join(numbers)}) {{',
-        f"  return {run}({', '.join([*('nullptr' for _ in pointers), *values, 'true'])});",
+        f'extern "C" void {signature.name}_check({", ".join([*numbers, "int64_t* line"])}) {{',
+        f"  *line = {run}({', '.join([*('nullptr' for _ in pointers), *values, 'true'])});",
         "}",
     ]
 

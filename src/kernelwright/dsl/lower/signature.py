@@ -57,8 +57,9 @@ class Argument:
 class Signature:
     """The C function `extern "C" void NAME(tensors, outputs, dims, scalars)`.
 
-    A second function `int64_t NAME_check(dims, scalars)` gives 0, or the line of the program whose
-    condition (`tl.check`, `tl.require`, equal dimensions) is false; then NAME does nothing.
+    A second function `void NAME_check(dims, scalars, int64_t* line)` gives 0, or the line of the
+    program whose condition (`tl.check`, `tl.require`, equal dimensions) is false; then NAME does
+    nothing.
 
     Attributes:
         name: Name of the C function.
