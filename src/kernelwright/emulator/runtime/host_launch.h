@@ -28,4 +28,9 @@ struct KernelLaunch {
 // Runs all blocks; returns the report as JSON.
 std::string launchOnChip(const KernelLaunch& launch);
 
+// The memory of every tensor that a binding holds now: what a direct launch may touch.
+std::vector<GlobalRange> liveTensors();
+// Keeps the report of a launch that no operator call made.
+void addDirectReport(const KernelLaunch& launch, const std::string& report);
+
 }  // namespace kw

@@ -1,8 +1,11 @@
 // Numbers of every data type, names, and the memory of tensors.
 #include <cstdlib>
+#include <map>
 #include <new>
+#include <set>
 #include "graph/types.h"
 #include "host_call.h"
+#include "host_launch.h"
 #include "host_torch_storage.h"
 
 namespace kw {
@@ -129,7 +132,30 @@ void writeNumber(void* at, ScalarType type, const c10::Scalar& value) {
   }
 }
 
+namespace {
+
+std::set<const TensorStorage*>& storages() {
+  static std::set<const TensorStorage*> all;
+  return all;
+}
+
+}  // namespace
+
+std::vector<GlobalRange> liveTensors() {
+  std::map<uint8_t*, GlobalRange> ranges;  // two tensors may share the caller's memory
+  for (const TensorStorage* storage : storages()) {
+    std::string name = storage->isOwned ? "a tensor of the binding"
+                                        : "argument " + std::to_string(storage->argument);
+    GlobalRange& range = ranges[storage->data];
+    if (storage->bytes > range.bytes) range = {storage->data, storage->bytes, name};
+  }
+  std::vector<GlobalRange> all;
+  for (auto& entry : ranges) all.push_back(entry.second);
+  return all;
+}
+
 TensorStorage::TensorStorage(size_t size, int fill) : bytes(size) {
+  storages().insert(this);
   // The chip's allocator gives multiples of 512 bytes and at least 32 more than asked for.
   size_t room = (size + 32 + 511) / 512 * 512;
   data = static_cast<uint8_t*>(std::aligned_alloc(512, room));
@@ -138,9 +164,12 @@ TensorStorage::TensorStorage(size_t size, int fill) : bytes(size) {
 }
 
 TensorStorage::TensorStorage(void* start, size_t size, int index)
-    : data(static_cast<uint8_t*>(start)), bytes(size), argument(index), isOwned(false) {}
+    : data(static_cast<uint8_t*>(start)), bytes(size), argument(index), isOwned(false) {
+  storages().insert(this);
+}
 
 TensorStorage::~TensorStorage() {
+  storages().erase(this);
   if (isOwned) std::free(data);
 }
 
