@@ -172,7 +172,7 @@ private:
     Tick issue_tick(PipeState& pipe);
     Span enter_queue(TimedPipe pipe, Tick earliest, Tick occupancy, Tick latency, uint64_t bytes);
     void count(TimedPipe pipe, Span span, uint64_t bytes);
-    Tick vector_ready(const VectorOperand& operand, uint32_t repeats) const;
+    Tick vector_ready(const VectorCost& cost, Tick start) const;
     void remember_write(const VectorCost& cost, Tick ready);
     Tick repeat_ticks(const VectorCost& cost);
     Span issue_gm(const CopyCost& cost, TimedPipe pipe, Tick earliest);

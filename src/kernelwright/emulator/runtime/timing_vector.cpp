@@ -72,13 +72,18 @@ Tick CoreClock::repeat_ticks(const VectorCost& cost) {
     return each;
 }
 
-Tick CoreClock::vector_ready(const VectorOperand& operand, uint32_t repeats) const {
-    if (operand.address == kNoOperand) return 0;
-    const uint32_t high = operand.address + bytes_spanned(operand, repeats);
-    Tick ready = 0;
-    for (const WrittenRange& range : written_)
-        if (operand.address < range.high && range.low < high) ready = std::max(ready, range.ready);
-    return ready;
+// The first tick from `start` on at which no earlier instruction still writes what this one uses.
+Tick CoreClock::vector_ready(const VectorCost& cost, Tick start) const {
+    for (const WrittenRange& range : written_) {
+        if (range.ready <= start) continue;
+        const auto touches = [&](const VectorOperand& operand) {
+            return operand.address < range.high &&
+                   range.low < operand.address + bytes_spanned(operand, cost.repeats) &&
+                   operand.address != kNoOperand;
+        };
+        if (touches(cost.src0) || touches(cost.dst) || touches(cost.src1)) start = range.ready;
+    }
+    return start;
 }
 
 void CoreClock::remember_write(const VectorCost& cost, Tick ready) {
@@ -94,9 +99,7 @@ Span CoreClock::issue(const VectorCost& cost, Tick earliest) {
     const auto& op = model_->op_ticks[static_cast<int>(cost.op)];
     const Tick issued = issue_tick(pipe);
     Tick start = std::max(std::max(issued, pipe.free), std::max(pipe.gate, earliest));
-    start = std::max(start, std::max(vector_ready(cost.src0, cost.repeats),
-                                     vector_ready(cost.src1, cost.repeats)));
-    start = std::max(start, vector_ready(cost.dst, cost.repeats));
+    start = vector_ready(cost, start);
     const Tick work = repeat_ticks(cost) * cost.repeats;
     const Tick head = start > pipe.ended ? op.head : 0;  // the pipe stood still
     const Tick ready = start + head + work + op.interval;
