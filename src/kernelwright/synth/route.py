@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from kernelwright.core.errors import NotCovered
 from kernelwright.dsl import check_source
 from kernelwright.dsl.lower import Role, Signature, lower_cpp
+from kernelwright.synth.expr import walk
 from kernelwright.synth.nest import size_name
-from kernelwright.synth.program import Program
+from kernelwright.synth.program import Kernel, Program
 from kernelwright.synth.source import kernel_source, parameters
 from kernelwright.synth.tile_source import TileProgram, WrittenWrong, tile_program
 
@@ -38,31 +39,36 @@ class Routes:
         program: The program.
         entry: Name of the C++ entry point.
         tiles: For each kernel its program in the kernel language, None where it has none.
+        stopped: (place, construct) of each kernel that has none.
     """
 
     program: Program
     entry: str
     tiles: tuple[TileProgram | None, ...]
+    stopped: tuple[tuple[int, str], ...] = ()
     _lowered: dict[tuple[int, tuple[tuple[str, int], ...]], tuple[str, Signature]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
     def choices(self) -> tuple[str, ...]:
-        """Return the values of the choice `route`, the default first; none without a choice."""
+        """Return the values of the choice `route`, the faster one first; none without a choice.
+
+        What is faster is measured by `benchmarks/routes.py`: direct C++ where a row is read again
+        after its reduction, and where exp(x) - 1 is one function there and several operations in
+        the kernel language.
+        """
         if not any(self.tiles):
             return ()
-        is_mapped_back = any(
-            kernel.passes and kernel.full_stores for kernel in self.program.kernels
-        )
-        return (CPP, DSL) if is_mapped_back else (DSL, CPP)
+        is_direct_faster = any(map(_is_direct_faster, self.program.kernels))
+        return (CPP, DSL) if is_direct_faster else (DSL, CPP)
 
     def printed(self, schedule: Mapping[str, str]) -> Printed:
         """Print the program under a schedule."""
         if schedule.get("route", CPP) == CPP or not any(self.tiles):
             names, axes = parameters(self.program)
             arguments = (*names, *(size_name(axis) for axis in axes))
-            files = {"kernel.cpp": kernel_source(self.program, schedule, name=self.entry)}
-            return Printed(files, ((self.entry, arguments),))
+            text = kernel_source(self.program, schedule, name=self.entry)
+            return Printed({"kernel.cpp": self._why_direct() + text}, ((self.entry, arguments),))
         return self._by_kernel(schedule)
 
     def _by_kernel(self, schedule: Mapping[str, str]) -> Printed:
@@ -71,7 +77,7 @@ class Routes:
         names, axes = parameters(self.program)
         direct = [place for place, tile in enumerate(self.tiles) if tile is None]
         if direct:
-            files["direct.cpp"] = kernel_source(
+            files["direct.cpp"] = self._why_direct() + kernel_source(
                 self.program, schedule, name=self.entry, only=direct
             )
         for place, tile in enumerate(self.tiles):
@@ -83,6 +89,14 @@ class Routes:
             files["kernel.cpp" if not files.get("kernel.cpp") else f"part_{place}.cpp"] = text
             calls.append((signature.name, _arguments(tile, signature)))
         return Printed(files, tuple(calls))
+
+    def _why_direct(self) -> str:
+        """Say of each kernel without a program of the kernel language what stops it."""
+        lines = [
+            f"// Kernel {place} is written as C++ directly; the kernel language stops at: {why}"
+            for place, why in self.stopped
+        ]
+        return "".join(f"{line}\n" for line in lines)
 
     def _cpp(
         self, place: int, tile: TileProgram, schedule: Mapping[str, str]
@@ -100,20 +114,33 @@ class Routes:
 
 def routes_of(program: Program, *, entry: str) -> Routes:
     """Write every kernel that the kernel language has as a program of it."""
-    is_counted = bool(program.canonical.counters)
-    tiles = [
-        None if is_counted else _tile(program, place, entry)
-        for place in range(len(program.kernels))
-    ]
-    return Routes(program, entry, tuple(tiles))
+    tiles: list[TileProgram | None] = []
+    stopped: list[tuple[int, str]] = []
+    for place in range(len(program.kernels)):
+        found = _tile(program, place, entry)
+        tiles.append(found if isinstance(found, TileProgram) else None)
+        if isinstance(found, str):
+            stopped.append((place, found))
+    return Routes(program, entry, tuple(tiles), tuple(stopped))
 
 
-def _tile(program: Program, place: int, entry: str) -> TileProgram | None:
+def _tile(program: Program, place: int, entry: str) -> TileProgram | str:
+    """Return the program of a kernel, or what the kernel language lacks for it."""
+    if program.canonical.counters:
+        return "a buffer that counts calls is written by the host side"
     name = entry if len(program.kernels) == 1 else f"{entry}_{place}"
     try:
         return tile_program(program, program.kernels[place], name=name)
-    except (NotCovered, WrittenWrong):
-        return None  # the direct route has every kernel; the tests hold what must not come here
+    except NotCovered as fault:
+        return fault.what
+    except WrittenWrong as fault:  # the tests hold every template against this
+        return f"its program is refused: {fault}"
+
+
+def _is_direct_faster(kernel: Kernel) -> bool:
+    stores = [store.value for store in (*kernel.row_stores, *kernel.full_stores)]
+    has_expm1 = any(value.op == "expm1" for value in walk(stores))
+    return has_expm1 or bool(kernel.passes and kernel.full_stores)
 
 
 def _holes(tile: TileProgram, schedule: Mapping[str, str], *, is_columns: bool) -> dict[str, int]:
