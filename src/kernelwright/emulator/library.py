@@ -187,7 +187,7 @@ class _Builder:
         )
         if done.returncode != 0:
             raise MachineLacks(
-                f"{self.compiler} cannot build the emulator's runtime: {done.stderr.strip()[-3000:]}",
+                f"{self.compiler} cannot build the emulator's runtime: {done.stderr[-3000:]}",
                 fix="use g++ 11 or newer; if it is, report this as a bug",
             )
 

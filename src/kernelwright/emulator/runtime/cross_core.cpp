@@ -102,8 +102,6 @@ void beginCrossCore(Launch& launch) {
   g_state.sent.resize(static_cast<size_t>(launch.coreCount()) * kCrossFlags);
 }
 
-void coreEnded(Launch&, uint32_t) {}
-
 bool knowsOther(const Core& core, uint32_t other, uint32_t pipe, uint32_t epoch) {
   return core.known != nullptr && epoch <= (*core.known)[other].at[pipe];
 }
@@ -147,15 +145,16 @@ void crossWait(Pipe pipe, uint32_t flag) {
 
 namespace {
 
-void endMeeting(Launch& launch, Meeting& meeting, const std::vector<uint32_t>& group, Core& last) {
+void endMeeting(Launch& launch, Meeting& meeting, const Core& last) {
   auto all = std::make_shared<Knowledge>(launch.coreCount());
-  for (const uint32_t index : group) {
+  for (const uint32_t index : meeting.arrived) {
     const Core& core = *launch.runOf(index).core;
     for (size_t i = 0; core.known != nullptr && i < all->size(); ++i) (*all)[i].join((*core.known)[i]);
     for (const PipeOrder& pipe : core.pipes) (*all)[index].join(pipe.seen);
   }
-  const Tick tick = launch.timing().sync_all(meeting.last, static_cast<uint32_t>(group.size()));
-  for (const uint32_t index : group) {
+  const auto count = static_cast<uint32_t>(meeting.arrived.size());
+  const Tick tick = launch.timing().sync_all(meeting.last, count);
+  for (const uint32_t index : meeting.arrived) {
     Core& core = *launch.runOf(index).core;
     core.known = all;
     for (int pipe = 0; pipe < kPipeCount; ++pipe) core.pipes[pipe].seen.at[pipe]++;
@@ -178,29 +177,42 @@ void checkBlocks(Launch& launch) {
 
 }  // namespace
 
+namespace {
+
+// The running core waits until `expected` cores have come to the same meeting.
+void meet(Meeting& meeting, size_t expected) {
+  Launch& launch = *currentLaunch();
+  Core& core = *runningCore();
+  checkBlocks(launch);
+  core.barrierAll();
+  flushScalarLines(core);
+  meeting.arrived.push_back(core.index);
+  meeting.last = std::max(meeting.last, core.clock->latest());
+  if (meeting.arrived.size() < expected) {
+    launch.block(Wait::kSyncAll, 0);
+    return;
+  }
+  endMeeting(launch, meeting, core);
+}
+
+size_t coresLike(Launch& launch, const Core& core) {
+  if (launch.coresPerBlock() == 1) return launch.coreCount();
+  const uint32_t perBlock = core.coreType == AscendC::AIC ? 1 : launch.coresPerBlock() - 1;
+  return static_cast<size_t>(launch.options().blocks) * perBlock;
+}
+
+}  // namespace
+
 void syncAll(bool isVectorOnly) {
   Launch& launch = *currentLaunch();
   Core& core = *runningCore();
   core.pc = __builtin_return_address(0);
-  checkBlocks(launch);
-  core.barrierAll();
-  flushScalarLines(core);
-  const bool isMix = launch.coresPerBlock() > 1;
-  std::vector<uint32_t> group;
-  if (!isMix || isVectorOnly) {
-    group = coresOfType(launch, core.coreType, -1);
-  } else {
-    for (uint32_t i = 0; i < launch.coreCount(); ++i) group.push_back(i);
-  }
-  Meeting& meeting = g_state.meetings[isMix && !isVectorOnly ? 1 : 0];
-  meeting.arrived.push_back(core.index);
-  meeting.last = std::max(meeting.last, core.clock->latest());
-  if (meeting.arrived.size() < group.size()) {
-    launch.block(Wait::kSyncAll, 0);
-    return;
-  }
-  endMeeting(launch, meeting, group, core);
+  const bool isEveryone = launch.coresPerBlock() > 1 && !isVectorOnly;
+  meet(g_state.meetings[isEveryone ? 1 : 0],
+       isEveryone ? launch.coreCount() : coresLike(launch, core));
 }
+
+void syncSome(uint32_t cores) { meet(g_state.meetings[0], cores); }
 
 std::string waitWords(Launch& launch, uint32_t index) {
   const CoreRun& run = launch.runOf(index);

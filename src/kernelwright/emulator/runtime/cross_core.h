@@ -11,7 +11,6 @@ class Launch;
 constexpr uint32_t kCrossFlags = 16;
 
 void beginCrossCore(Launch& launch);
-void coreEnded(Launch& launch, uint32_t index);
 // What the core that hangs waits for, in words.
 std::string waitWords(Launch& launch, uint32_t index);
 // Whether `core` knows that another core's pipe has finished `epoch`.

@@ -146,6 +146,13 @@ GmRecord* gmFind(const void* address) {
   return nullptr;
 }
 
+GmRecord* gmNamed(const std::string& name) {
+  for (const auto& record : records()) {
+    if (record->name == name) return record.get();
+  }
+  return nullptr;
+}
+
 uint64_t gmBytes() {
   uint64_t total = 0;
   for (const auto& record : records()) total += record->bytes;

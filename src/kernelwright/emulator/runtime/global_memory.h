@@ -51,6 +51,7 @@ struct GmAccess {
 };
 
 GmRecord* gmFind(const void* address);
+GmRecord* gmNamed(const std::string& name);
 uint64_t gmBytes();
 std::string nearestRecord(const void* address);  // ", n bytes past the end of x", or nothing
 // How many of the bytes from `start` lie in the record that holds it.

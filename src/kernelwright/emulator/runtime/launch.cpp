@@ -133,13 +133,12 @@ void Launch::endCore(uint32_t index) {
   Core& core = *run.core;
   g_core = &core;
   core.tellScalarTime();
-  endQueues(core);
+  if (!run.isAbandoned) endQueues(core);
   flushScalarLines(core);
   instructions_ += core.instructions;
   timing_.leave(*core.clock);
   g_core = nullptr;
   run.isEnded = true;
-  coreEnded(*this, index);
   idleCores_.push_back(std::move(run.core));
   idleFibres_.push_back(std::move(run.fibre));
 }
@@ -151,7 +150,24 @@ void Launch::resumeCore(uint32_t index) {
   g_core = run.core.get();
   run.fibre->resume();
   g_core = nullptr;
-  if (run.fibre->isDone()) endCore(index);
+  if (run.fibre->isDone() || run.isAbandoned) endCore(index);
+}
+
+void Launch::abandonCore() {
+  runs_[current_].isAbandoned = true;
+  runs_[current_].fibre->suspend();
+}
+
+void Launch::print(const std::string& text) {
+  if (output_.size() < 1 << 20) output_ += text;
+}
+
+// Kernels refuse to work without one, so there always is one.
+void* Launch::workspace() const {
+  static char spare[4096];
+  if (workspace_ != nullptr) return workspace_;
+  GmRecord* record = gmNamed("workspace");
+  return record == nullptr ? spare : record->start;
 }
 
 void Launch::block(Wait wait, uint64_t key) {
@@ -225,7 +241,7 @@ std::string Launch::json() const {
   return "{\"name\":" + jsonText(options_.name == nullptr ? "" : options_.name) +
          ",\"blocks\":" + std::to_string(options_.blocks) + ",\"task_type\":" +
          jsonText(typeName(type_)) + ",\"strict\":" + (options_.strict_sync ? "true" : "false") +
-         ",\"instructions\":" + std::to_string(instructions_) + ",\"faults\":" +
+         ",\"instructions\":" + std::to_string(instructions_) + ",\"output\":" + jsonText(output_) + ",\"faults\":" +
          faultLog().json() + ",\"timing\":" + timing_.json() + "}";
 }
 

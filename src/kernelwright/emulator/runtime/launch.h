@@ -19,7 +19,7 @@ struct CoreRun {
   Wait wait = Wait::kNone;
   uint64_t waitKey = 0;          // which barrier or flag
   const void* waitPc = nullptr;
-  bool isStarted = false, isEnded = false;
+  bool isStarted = false, isEnded = false, isAbandoned = false;
 };
 
 class Launch {
@@ -37,6 +37,11 @@ class Launch {
   // The running core stops until `wake` is called for it.
   void block(Wait wait, uint64_t key);
   void wake(uint32_t index) { runs_[index].wait = Wait::kNone; }
+  // The running core stops for good: an assertion failed.
+  void abandonCore();
+  void print(const std::string& text);
+  void* workspace() const;
+  void setWorkspace(void* workspace) { workspace_ = workspace; }
   // KERNEL_TASK_TYPE: restarts with other cores if nothing has run yet.
   void declareTaskType(uint32_t type);
 
@@ -62,6 +67,8 @@ class Launch {
   uint32_t current_ = 0;
   bool restart_ = false;
   uint64_t instructions_ = 0;
+  void* workspace_ = nullptr;
+  std::string output_;
 };
 
 Launch* currentLaunch();

@@ -7,5 +7,6 @@ namespace kw {
 void crossSet(uint32_t mode, Pipe pipe, uint32_t flag);
 void crossWait(Pipe pipe, uint32_t flag);
 void syncAll(bool isVectorOnly);
+void syncSome(uint32_t cores);  // the first so many cores that come
 
 }  // namespace kw
