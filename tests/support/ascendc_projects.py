@@ -94,7 +94,6 @@ extern "C" __global__ __aicore__ void scale_custom(GM_ADDR x, GM_ADDR bias, GM_A
   for (uint32_t i = from; i < from + share && i < data.length; ++i) {
     target.SetValue(i, static_cast<DTYPE_Y>(source.GetValue(i) * data.factor));
   }
-  AscendC::DataCacheCleanAndInvalid<DTYPE_Y, AscendC::CacheLine::ENTIRE_DATA_CACHE>(target);
 }
 """
 

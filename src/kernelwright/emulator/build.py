@@ -7,15 +7,18 @@ that the caller decides how they are confined. A project that does not build is 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from kernelwright.core.fingerprint import Json
 from kernelwright.emulator.direct_launch import HEADER, rewritten
 from kernelwright.emulator.kernel_source import entry, mismatches, preamble
+from kernelwright.emulator.library import PRECOMPILED, Runtime
 from kernelwright.emulator.operator import Operator, operators_from
 from kernelwright.emulator.project import (
     BINDING,
@@ -51,25 +54,6 @@ class Said:
 
 Run = Callable[[Sequence[str], Path], Said]
 """Runs a command in a work folder, confined as its owner sees fit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Toolbox:
-    """What the emulator compiles with.
-
-    Attributes:
-        compiler: The C++ compiler's command.
-        include: Folder of the headers.
-        library: The runtime library.
-        precompiled: Header to include first, by what is compiled: `host`, `kernel`, `binding`.
-        platform: What tiling functions are told about the chip (`chip_facts.host_facts`).
-    """
-
-    compiler: str
-    include: Path
-    library: Path
-    precompiled: Mapping[str, Path] = field(default_factory=dict)
-    platform: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +98,10 @@ class _Unit:
 def build(
     project: Project,
     folder: Path,
-    tools: Toolbox,
+    tools: Runtime,
     run: Run,
     *,
+    platform: Mapping[str, int] = MappingProxyType({}),
     combinations: Sequence[int] | None = None,
 ) -> Built | BuildFault:
     """Compile `project` in `folder`.
@@ -124,12 +109,13 @@ def build(
     Args:
         project: What to compile.
         folder: An empty folder that stays as long as the project runs.
-        tools: Compiler, headers and runtime.
+        tools: Compiler, headers and runtime (`library.runtime`).
         run: Runs a command.
+        platform: What tiling functions are told about the chip (`chip_facts.host_facts`).
         combinations: Data type combinations whose kernels are wanted; all if None.
     """
     if isinstance(project, DirectProject):
-        return _build_direct(project, folder, tools, run)
+        return _build_direct(project, folder, tools, run, platform)
     for part, text in project.files.items():
         (folder / part).write_text(text, encoding="utf-8")
     (folder / f"{project.kernel_name}_tiling.h").write_text(
@@ -162,12 +148,12 @@ def build(
         for index, unit in zip(wanted, units, strict=True)
     ]
     made: dict[str, Json] = {"host": HOST_LIBRARY, "kernels": kernels, "model": MODEL}
-    _finish(folder, tools, made, module="custom_ops_lib")
+    _finish(folder, tools, {**made, "platform": dict(platform)}, module="custom_ops_lib")
     return Built(folder, operators, tuple(mismatches(project, operator)))
 
 
 def _registered(
-    project: OperatorProject, folder: Path, tools: Toolbox, run: Run
+    project: OperatorProject, folder: Path, tools: Runtime, run: Run
 ) -> tuple[Operator, ...] | BuildFault:
     module = "kernelwright.emulator.describe_host"
     argv = [sys.executable, "-m", module, str(tools.library), str(folder / HOST_LIBRARY)]
@@ -204,7 +190,11 @@ def _kernel_units(
 
 
 def _build_direct(
-    project: DirectProject, folder: Path, tools: Toolbox, run: Run
+    project: DirectProject,
+    folder: Path,
+    tools: Runtime,
+    run: Run,
+    platform: Mapping[str, int],
 ) -> Built | BuildFault:
     for path, text in project.files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -232,36 +222,46 @@ def _build_direct(
     if said.returncode != 0:
         return BuildFault(project.bindings[0], said.stderr)
     made: dict[str, Json] = {"host": None, "kernels": [], "model": project.model}
-    _finish(folder, tools, made, module=project.module_name)
+    _finish(folder, tools, {**made, "platform": dict(platform)}, module=project.module_name)
     return Built(folder, (), ())
 
 
-def _compiled(units: Sequence[_Unit], folder: Path, tools: Toolbox, run: Run) -> BuildFault | None:
+def _compiled(units: Sequence[_Unit], folder: Path, tools: Runtime, run: Run) -> BuildFault | None:
     """Compile the units side by side; return the first complaint in their order."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         answers = list(pool.map(lambda unit: run(command(unit, tools), folder), units))
     for unit, said in zip(units, answers, strict=True):
         if said.returncode != 0:
-            return BuildFault(unit.part, said.stderr)
+            return _complaint(unit.part, said.stderr)
     return None
 
 
-def command(unit: _Unit, tools: Toolbox) -> list[str]:
+_PLACE = re.compile(r"^(?:\./)?([^\s:]+):(\d+)(?::\d+)?: (?:fatal )?error", re.M)
+
+
+def _complaint(part: str, log: str) -> BuildFault:
+    """Place a compiler's complaint: the tiling header is at fault in two units."""
+    found = _PLACE.search(log)
+    if found is None:
+        return BuildFault(part, log)
+    named = found.group(1)
+    if named not in (part, TILING):
+        return BuildFault(part, log)
+    return BuildFault(named, log, int(found.group(2)))
+
+
+def command(unit: _Unit, tools: Runtime) -> list[str]:
     """Return the compiler's command line for one unit."""
-    argv = [tools.compiler, "-std=c++17", "-fPIC", "-w"]
-    argv += ["-O2", "-g1", "-DKW_KERNEL_SIDE"] if unit.kind == "kernel" else ["-O0"]
-    argv += ["-DTORCH_EXTENSION_NAME=custom_ops_lib"]
-    if unit.kind in tools.precompiled:
-        argv += ["-include", str(tools.precompiled[unit.kind])]
+    flags = PRECOMPILED[unit.kind][1]
+    argv = [tools.compiler, *flags, "-include", str(tools.precompiled[unit.kind])]
     argv += [f"-I{folder}" for folder in unit.folders] + ["-I.", f"-I{tools.include}"]
     argv += ["-shared"] if unit.output.endswith(".so") else ["-c"]
     return [*argv, unit.source, "-o", unit.output]
 
 
-def _finish(folder: Path, tools: Toolbox, manifest: Mapping[str, Json], *, module: str) -> None:
+def _finish(folder: Path, tools: Runtime, manifest: Mapping[str, Json], *, module: str) -> None:
     document = {
-        "runtime": str(tools.library), "binding": BINDING_LIBRARY, "module": module,
-        "platform": dict(tools.platform), **manifest,
+        "runtime": str(tools.library), "binding": BINDING_LIBRARY, "module": module, **manifest,
     }  # fmt: skip
     (folder / MANIFEST).write_text(json.dumps(document), encoding="utf-8")
     (folder / f"{module}.py").write_text(_MODULE, encoding="utf-8")
