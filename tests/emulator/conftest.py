@@ -44,6 +44,15 @@ class Ran:
         return self.faults[0]
 
 
+def _aligned(array: Array) -> Array:
+    """A copy that starts on 512 bytes, as device memory does."""
+    room = np.zeros(array.nbytes + 512, np.uint8)
+    start = -room.ctypes.data % 512
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A compiled kernel; `run` may be called again with other arrays."""
@@ -55,7 +64,7 @@ class Kernel:
 
     def run(self, *arrays: Array, names: Sequence[str] = (), **mode: Any) -> Ran:
         """Run on copies of the arrays, in the order of the kernel's parameters."""
-        kept = [np.array(array, order="C", copy=True) for array in arrays]
+        kept = [_aligned(array) for array in arrays]
         labels = [*names, *(f"arg{i}" for i in range(len(names), len(kept)))]
         operands = [
             Operand(label, array.ctypes.data, array.nbytes)

@@ -97,6 +97,18 @@ void Instruction::checkFilled(LocalMemory& memory, uint32_t low, uint32_t high, 
   }
 }
 
+// Operands of one length are the same or apart. A destination that lies a whole repeat or more in
+// front of its source is fine too: what it overwrites has been read.
+void Instruction::checkOverlap(uint32_t low, uint32_t high, const char* what) {
+  for (uint32_t i = 0; i < readCount_; ++i) {
+    const auto& read = reads_[i];
+    if (read.low == low || read.high <= low || high <= read.low) continue;
+    if (read.high - read.low != high - low || (low < read.low && read.low - low >= 256)) continue;
+    fault(FaultCode::OVERLAP, "%s (bytes %u to %u) overlaps %s (bytes %u to %u) in part", what, low,
+          high, read.what, read.low, read.high);
+  }
+}
+
 void Instruction::report(const Conflict& conflict, Memory memory, const char* what) const {
   FaultPlace place;
   place.pc = core_.pc;
@@ -131,7 +143,12 @@ bool Instruction::access(const void* start, uint64_t bytes, const char* what, bo
   LocalMemory& memory = core_.memories[static_cast<int>(at.memory)];
   const uint32_t high = at.offset + static_cast<uint32_t>(bytes);
   checkExtent(memory, at.offset, high, what, isWrite);
-  if (!isWrite) checkFilled(memory, at.offset, high, what);
+  if (isWrite) {
+    checkOverlap(at.offset, high, what);
+  } else {
+    checkFilled(memory, at.offset, high, what);
+    if (readCount_ < 4) reads_[readCount_++] = {at.offset, high, what};
+  }
   const Conflict conflict = isWrite ? memory.region.write(at.offset, high, viewer_)
                                     : memory.region.read(at.offset, high, viewer_);
   if (conflict.kind != Conflict::kNone) report(conflict, at.memory, what);

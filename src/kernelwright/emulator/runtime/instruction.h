@@ -92,6 +92,7 @@ class Instruction {
   bool place(const void* start, uint64_t bytes, const char* what, LocalPlace* out);
   void checkExtent(LocalMemory& memory, uint32_t low, uint32_t high, const char* what, bool isWrite);
   void checkFilled(LocalMemory& memory, uint32_t low, uint32_t high, const char* what);
+  void checkOverlap(uint32_t low, uint32_t high, const char* what);
   void report(const Conflict& conflict, Memory memory, const char* what) const;
   void note(const Span& span);
 
@@ -100,6 +101,8 @@ class Instruction {
   const char* name_;
   Viewer viewer_;
   uint32_t memories_ = 1u << static_cast<int>(Memory::UB);
+  struct { uint32_t low, high; const char* what; } reads_[4];  // contiguous ones, for overlaps
+  uint32_t readCount_ = 0;
 };
 
 // Calls f(element index in dst, src0, src1, count) for each run of active lanes of a two-operand

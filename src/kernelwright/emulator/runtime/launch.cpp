@@ -50,7 +50,10 @@ const char* typeName(uint32_t type) {
 Launch* currentLaunch() { return g_launch; }
 bool launchIsStrict() { return g_launch->options().strict_sync != 0; }
 bool launchIsTimingOnly() { return g_launch->options().timing_only != 0; }
-bool launchIsUnchecked() { return g_launch->options().unchecked != 0; }
+bool launchIsUnchecked() {
+  const KwLaunch& options = g_launch->options();
+  return options.unchecked != 0 || options.timing_only != 0;
+}
 Timing& launchTiming() { return g_launch->timing(); }
 
 void declareTaskType(uint32_t type) { g_launch->declareTaskType(type); }

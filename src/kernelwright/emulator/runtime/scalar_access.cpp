@@ -69,6 +69,12 @@ bool scalarGm(const void* address, uint32_t bytes, bool isWrite) {
   const uint64_t at = reinterpret_cast<uint64_t>(address);
   GmRecord* record = gmFind(address);
   if (record == nullptr || gmRoom(*record, address) < bytes) return outOfBounds(address, bytes, isWrite);
+  if (at % bytes != 0) {
+    FaultPlace place;
+    place.pipe = 0;
+    fault(FaultCode::GM_MISALIGNED, place, "%s of %u bytes at an address that is not a multiple of them",
+          isWrite ? kSet : kGet, bytes);
+  }
   core.tellScalarTime();
   core.clock->scalar_gm_access(at, isWrite);
   ScalarLine& line = core.lines[(at >> 6) & (kScalarLines - 1)];
