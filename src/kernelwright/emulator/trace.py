@@ -8,7 +8,7 @@ Leaves:  finding source lines to whoever can read the kernel's debug information
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from kernelwright.core.fingerprint import Json
@@ -39,6 +39,26 @@ def trace_of(timing: Mapping[str, Json], lines: Mapping[int, Place] | None = Non
         "displayTimeUnit": "ns",
         "otherData": {"simulated": True, "timing_model": str(timing.get("model", ""))},
     }
+
+
+def lines_of(timing: Mapping[str, Json], line_at: Callable[[str, int], Place]) -> dict[int, Place]:
+    """Return the source place of each entry of the report's `places`, by index.
+
+    Args:
+        timing: The timing part of a report with events.
+        line_at: Gives the place of an address (a loaded library and an offset in it).
+    """
+    places = timing.get("places", [])
+    if not isinstance(places, Sequence) or isinstance(places, str):
+        return {}
+    found: dict[int, Place] = {}
+    for index, place in enumerate(places):
+        if isinstance(place, Mapping):
+            # A return address stands behind its call.
+            path, line = line_at(str(place["image"]), int(number(place, "offset")) - 1)
+            if line:
+                found[index] = (path, line)
+    return found
 
 
 def write_trace(
