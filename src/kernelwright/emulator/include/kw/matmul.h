@@ -204,6 +204,7 @@ using Matmul = MatmulImpl<A, B, C, Bias, config, CallBack, Policies...>;
 }  // namespace AscendC
 
 namespace matmul {
+using namespace AscendC;
 using AscendC::Matmul;
 using AscendC::MatmulCallBackFunc;
 using AscendC::MatmulImpl;

@@ -63,3 +63,6 @@ KW_API void printf(const char* format, Args... args) { kw::devicePrintf(format, 
     if (!(condition)) ::kw::assertFailed(#condition, __FILE__, __LINE__); \
   } while (0)
 #define ascendc_assert ASCENDC_ASSERT
+#ifndef ASSERT
+#define ASSERT(condition) ASCENDC_ASSERT(condition)
+#endif
