@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-
 from tests.emulator.core.snippet import kernel
 
 LOAD = "LocalTensor<float> a = in.AllocTensor<float>(); DataCopy(a, xGm, 256);"
