@@ -26,14 +26,20 @@ const OpFacts& factsOf(BinaryOp op) {
 // Integers wrap around, as the chip's do; unsigned arithmetic says so without undefined behaviour.
 template <BinaryOp op, typename T>
 T apply(T a, T b) {
+  if constexpr (op == BinaryOp::kMax) return a > b || a != a ? a : b;  // a NaN wins
+  if constexpr (op == BinaryOp::kMin) return a < b || a != a ? a : b;
   if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;
-    if constexpr (op == BinaryOp::kAdd) return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-    if constexpr (op == BinaryOp::kSub) return static_cast<T>(static_cast<U>(a) - static_cast<U>(b));
-    return static_cast<T>(static_cast<uint64_t>(static_cast<U>(a)) * static_cast<U>(b));
+    const U x = static_cast<U>(a), y = static_cast<U>(b);
+    if constexpr (op == BinaryOp::kAdd) return static_cast<T>(x + y);
+    if constexpr (op == BinaryOp::kSub) return static_cast<T>(x - y);
+    if constexpr (op == BinaryOp::kAnd) return static_cast<T>(x & y);
+    if constexpr (op == BinaryOp::kOr) return static_cast<T>(x | y);
+    return static_cast<T>(static_cast<uint64_t>(x) * y);
   } else {
     if constexpr (op == BinaryOp::kAdd) return static_cast<T>(a + b);
     if constexpr (op == BinaryOp::kSub) return static_cast<T>(a - b);
+    if constexpr (op == BinaryOp::kDiv) return static_cast<T>(a / b);
     return static_cast<T>(a * b);
   }
 }
@@ -58,7 +64,7 @@ template <BinaryOp op>
 RowFunction functionOf(Dtype dtype) {
   switch (dtype) {
     case Dtype::f16: return rows<op, half>;
-    case Dtype::i16: return rows<op, int16_t>;
+    case Dtype::i16: case Dtype::u16: return rows<op, int16_t>;
     case Dtype::i32: return rows<op, int32_t>;
     default: return rows<op, float>;
   }
@@ -68,6 +74,11 @@ RowFunction functionOf(BinaryOp op, Dtype dtype) {
   switch (op) {
     case BinaryOp::kSub: return functionOf<BinaryOp::kSub>(dtype);
     case BinaryOp::kMul: return functionOf<BinaryOp::kMul>(dtype);
+    case BinaryOp::kDiv: return functionOf<BinaryOp::kDiv>(dtype);
+    case BinaryOp::kMax: return functionOf<BinaryOp::kMax>(dtype);
+    case BinaryOp::kMin: return functionOf<BinaryOp::kMin>(dtype);
+    case BinaryOp::kAnd: return rows<BinaryOp::kAnd, int16_t>;
+    case BinaryOp::kOr: return rows<BinaryOp::kOr, int16_t>;
     default: return functionOf<BinaryOp::kAdd>(dtype);
   }
 }

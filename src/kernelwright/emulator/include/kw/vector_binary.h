@@ -41,11 +41,11 @@ constexpr bool kIsArithmeticDtype = kIsOneOf<T, half, float, int16_t, int32_t>;
 
 namespace AscendC {
 
-#define KW_BINARY(name, op, types) \
+#define KW_BINARY(name, op, words, ...) \
   template <typename T> \
   KW_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, \
                    const LocalTensor<T>& src1, const int32_t& count) { \
-    static_assert(types, #name " takes half, float, int16_t or int32_t"); \
+    static_assert(kw::kIsOneOf<T, __VA_ARGS__>, #name " takes " words); \
     kw::vectorBinary(kw::BinaryOp::op, kw::kDtypeOf<T>, dst.GetPhyAddr(), src0.GetPhyAddr(), \
                      src1.GetPhyAddr(), count); \
   } \
@@ -53,7 +53,7 @@ namespace AscendC {
   KW_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, \
                    const LocalTensor<T>& src1, uint64_t mask[], const uint8_t repeatTime, \
                    const BinaryRepeatParams& repeatParams) { \
-    static_assert(types, #name " takes half, float, int16_t or int32_t"); \
+    static_assert(kw::kIsOneOf<T, __VA_ARGS__>, #name " takes " words); \
     kw::vectorBinaryRepeat(kw::BinaryOp::op, kw::kDtypeOf<T>, dst.GetPhyAddr(), \
                            src0.GetPhyAddr(), src1.GetPhyAddr(), kw::maskArg(mask, isSetMask), \
                            repeatTime, kw::binaryStrides(repeatParams)); \
@@ -62,15 +62,20 @@ namespace AscendC {
   KW_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, \
                    const LocalTensor<T>& src1, uint64_t mask, const uint8_t repeatTime, \
                    const BinaryRepeatParams& repeatParams) { \
-    static_assert(types, #name " takes half, float, int16_t or int32_t"); \
+    static_assert(kw::kIsOneOf<T, __VA_ARGS__>, #name " takes " words); \
     kw::vectorBinaryRepeat(kw::BinaryOp::op, kw::kDtypeOf<T>, dst.GetPhyAddr(), \
                            src0.GetPhyAddr(), src1.GetPhyAddr(), kw::maskArg(mask, isSetMask), \
                            repeatTime, kw::binaryStrides(repeatParams)); \
   }
 
-KW_BINARY(Add, kAdd, (kw::kIsArithmeticDtype<T>))
-KW_BINARY(Sub, kSub, (kw::kIsArithmeticDtype<T>))
-KW_BINARY(Mul, kMul, (kw::kIsArithmeticDtype<T>))
+KW_BINARY(Add, kAdd, "half, float, int16_t or int32_t", half, float, int16_t, int32_t)
+KW_BINARY(Sub, kSub, "half, float, int16_t or int32_t", half, float, int16_t, int32_t)
+KW_BINARY(Mul, kMul, "half, float, int16_t or int32_t", half, float, int16_t, int32_t)
+KW_BINARY(Div, kDiv, "half or float", half, float)
+KW_BINARY(Max, kMax, "half, float, int16_t or int32_t", half, float, int16_t, int32_t)
+KW_BINARY(Min, kMin, "half, float, int16_t or int32_t", half, float, int16_t, int32_t)
+KW_BINARY(And, kAnd, "int16_t or uint16_t", int16_t, uint16_t)
+KW_BINARY(Or, kOr, "int16_t or uint16_t", int16_t, uint16_t)
 #undef KW_BINARY
 
 #define KW_SCALAR(name, op) \
@@ -106,6 +111,8 @@ KW_BINARY(Mul, kMul, (kw::kIsArithmeticDtype<T>))
 
 KW_SCALAR(Adds, kAdd)
 KW_SCALAR(Muls, kMul)
+KW_SCALAR(Maxs, kMax)
+KW_SCALAR(Mins, kMin)
 #undef KW_SCALAR
 
 }  // namespace AscendC
