@@ -21,6 +21,11 @@ int32_t bytesOf(DataType type) {
   return bytes == 0 ? 1 : bytes;
 }
 
+int64_t limited(int64_t asked, uint64_t has) {
+  auto most = static_cast<int64_t>(has);
+  return asked < 0 ? most : std::min(asked, most);
+}
+
 int32_t orElse(int32_t value, int32_t other) { return value > 0 ? value : other; }
 
 // The grid of cores whose largest piece is smallest; on a tie the squarer one.
@@ -127,63 +132,51 @@ int32_t MatmulApiTilingBase::SetSplitRange(int32_t, int32_t, int32_t, int32_t, i
   return 0;
 }
 
-bool MatmulApiTilingBase::compute() {
+bool MatmulApiTilingBase::chooseBase(int32_t m, int32_t n, int32_t k) {
   const MatmulRequest& want = request_;
-  int32_t m = orElse(want.m, want.orgM), n = orElse(want.n, want.orgN);
-  int32_t k = orElse(want.ka, want.orgKa);
-  if (m <= 0 || n <= 0 || k <= 0) return false;
-  auto limit = [](int64_t asked, uint64_t has) {
-    return asked < 0 ? static_cast<int64_t>(has) : std::min<int64_t>(asked, has);
-  };
-  int64_t l1 = limit(want.l1Bytes, l1Bytes_), l0c = limit(want.l0cBytes, l0cBytes_);
   int32_t bytesA = bytesOf(want.a.type), bytesB = bytesOf(want.b.type);
   int32_t c0 = 32 / std::max(bytesA, bytesB);
-
-  int32_t baseM = orElse(want.baseM, std::min(128, roundUp(m, kFractal)));
-  int32_t baseN = orElse(want.baseN, std::min(256, roundUp(n, kFractal)));
-  int64_t accumulator = static_cast<int64_t>(baseM) * baseN * 4;
-  if (accumulator > l0c) return false;
-  int32_t fitA = static_cast<int32_t>(l0aBytes_ / 2 / (static_cast<int64_t>(baseM) * bytesA));
-  int32_t fitB = static_cast<int32_t>(l0bBytes_ / 2 / (static_cast<int64_t>(baseN) * bytesB));
-  int32_t fitK = std::min(fitA, fitB) / c0 * c0;
-  int32_t baseK = orElse(want.baseK, std::min(fitK, roundUp(k, c0)));
-  if (baseK <= 0 || baseK > 2 * std::min(fitA, fitB)) return false;
-
-  Grid grid = chooseGrid(m, n, std::max(1, want.cores), orElse(want.alignM, kFractal),
-                         orElse(want.alignN, kFractal));
-  grid.singleM = orElse(want.singleM, grid.singleM);
-  grid.singleN = orElse(want.singleN, grid.singleN);
-  int64_t pieceK = 2LL * baseK * (static_cast<int64_t>(baseM) * bytesA +
-                                  static_cast<int64_t>(baseN) * bytesB);
-  int64_t biasBytes = want.hasBias ? 4LL * baseN : 0;
-  if (pieceK / 2 + biasBytes > l1) return false;
-  int32_t singleK = orElse(want.singleK, k);
-  int32_t steps = static_cast<int32_t>(std::max<int64_t>(1, (l1 - biasBytes) / pieceK));
-  steps = std::min({steps, ceilDiv(singleK, baseK), 8});
-
+  int64_t l0c = limited(want.l0cBytes, l0cBytes_);
   ::TCubeTiling& out = result_;
-  out = {};
-  out.M = orElse(want.orgM, m);
-  out.N = orElse(want.orgN, n);
-  out.Ka = orElse(want.orgKa, k);
-  out.Kb = orElse(want.orgKb, orElse(want.kb, k));
-  out.singleCoreM = grid.singleM;
-  out.singleCoreN = grid.singleN;
-  out.singleCoreK = singleK;
-  out.usedCoreNum = ceilDiv(m, grid.singleM) * ceilDiv(n, grid.singleN) * ceilDiv(k, singleK);
-  out.baseM = baseM;
-  out.baseN = baseN;
-  out.baseK = baseK;
-  out.stepM = out.stepN = 1;
-  out.stepKa = out.stepKb = steps;
-  out.depthA1 = out.depthB1 = pieceK * steps + biasBytes <= l1 ? 2 * steps : 1;
-  out.dbL0A = out.dbL0B = baseK <= fitK ? 2 : 1;
+  out.baseM = orElse(want.baseM, std::min(128, roundUp(m, kFractal)));
+  out.baseN = orElse(want.baseN, std::min(256, roundUp(n, kFractal)));
+  int64_t accumulator = static_cast<int64_t>(out.baseM) * out.baseN * 4;
+  if (accumulator > l0c) return false;
+  int32_t fitA = static_cast<int32_t>(l0aBytes_ / 2 / (static_cast<int64_t>(out.baseM) * bytesA));
+  int32_t fitB = static_cast<int32_t>(l0bBytes_ / 2 / (static_cast<int64_t>(out.baseN) * bytesB));
+  int32_t fitK = std::min(fitA, fitB) / c0 * c0;
+  out.baseK = orElse(want.baseK, std::min(fitK, roundUp(k, c0)));
+  if (out.baseK <= 0 || out.baseK > 2 * std::min(fitA, fitB)) return false;
+  out.dbL0A = out.dbL0B = out.baseK <= fitK ? 2 : 1;
   out.dbL0C = 2 * accumulator <= l0c ? 2 : 1;
-  out.isBias = want.hasBias ? 1 : 0;
-  out.iterateOrder = want.traverse == MatrixTraverse::FIRSTN ? 1 : 0;
-  out.shareL1Size = static_cast<int32_t>(std::min<int64_t>(l1, pieceK * steps + biasBytes));
   out.shareL0CSize = static_cast<int32_t>(accumulator);
   out.transLength = static_cast<int32_t>(accumulator);
+  return true;
+}
+
+bool MatmulApiTilingBase::chooseDepth() {
+  const MatmulRequest& want = request_;
+  ::TCubeTiling& out = result_;
+  int64_t l1 = limited(want.l1Bytes, l1Bytes_);
+  int64_t row = static_cast<int64_t>(out.baseM) * bytesOf(want.a.type) +
+                static_cast<int64_t>(out.baseN) * bytesOf(want.b.type);
+  int64_t piece = 2 * out.baseK * row;  // double buffered
+  int64_t bias = want.hasBias ? 4LL * out.baseN : 0;
+  if (piece / 2 + bias > l1) return false;
+  auto fit = static_cast<int32_t>(std::max<int64_t>(1, (l1 - bias) / piece));
+  int32_t steps = std::min({fit, ceilDiv(out.singleCoreK, out.baseK), 8});
+  out.stepM = out.stepN = 1;
+  out.stepKa = out.stepKb = steps;
+  out.depthA1 = out.depthB1 = piece * steps + bias <= l1 ? 2 * steps : 1;
+  out.shareL1Size = static_cast<int32_t>(std::min<int64_t>(l1, piece * steps + bias));
+  return true;
+}
+
+void MatmulApiTilingBase::copyRequest() {
+  const MatmulRequest& want = request_;
+  ::TCubeTiling& out = result_;
+  out.isBias = want.hasBias ? 1 : 0;
+  out.iterateOrder = want.traverse == MatrixTraverse::FIRSTN ? 1 : 0;
   out.batchM = out.singleBatchM = want.batchM;
   out.batchN = out.singleBatchN = want.batchN;
   out.BatchNum = want.batchNum;
@@ -196,7 +189,28 @@ bool MatmulApiTilingBase::compute() {
   out.CLayoutInfoB = want.cLayout[0], out.CLayoutInfoS1 = want.cLayout[1];
   out.CLayoutInfoN = want.cLayout[2], out.CLayoutInfoG = want.cLayout[3];
   out.CLayoutInfoS2 = want.cLayout[4];
-  return true;
+}
+
+bool MatmulApiTilingBase::compute() {
+  const MatmulRequest& want = request_;
+  int32_t m = orElse(want.m, want.orgM), n = orElse(want.n, want.orgN);
+  int32_t k = orElse(want.ka, want.orgKa);
+  ::TCubeTiling& out = result_;
+  out = {};
+  if (m <= 0 || n <= 0 || k <= 0 || !chooseBase(m, n, k)) return false;
+  Grid grid = chooseGrid(m, n, std::max(1, want.cores), orElse(want.alignM, kFractal),
+                         orElse(want.alignN, kFractal));
+  out.M = orElse(want.orgM, m);
+  out.N = orElse(want.orgN, n);
+  out.Ka = orElse(want.orgKa, k);
+  out.Kb = orElse(want.orgKb, orElse(want.kb, k));
+  out.singleCoreM = orElse(want.singleM, grid.singleM);
+  out.singleCoreN = orElse(want.singleN, grid.singleN);
+  out.singleCoreK = orElse(want.singleK, k);
+  out.usedCoreNum = ceilDiv(m, out.singleCoreM) * ceilDiv(n, out.singleCoreN) *
+                    ceilDiv(k, out.singleCoreK);
+  copyRequest();
+  return chooseDepth();
 }
 
 int64_t MatmulApiTilingBase::GetTiling(optiling::TCubeTiling& tiling) {

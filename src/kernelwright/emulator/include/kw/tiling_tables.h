@@ -57,4 +57,3 @@
   FIELD(vreducehalfValMask0) FIELD(vreducehalfValMask1) FIELD(vreducehalfValMask2) \
   FIELD(vreducehalfValMask3) FIELD(vreducehalfValMask4) FIELD(vreducehalfValMask5) \
   FIELD(vreducehalfValMask6) FIELD(vreducehalfValMask7)
-

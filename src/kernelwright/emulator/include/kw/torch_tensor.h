@@ -148,6 +148,9 @@ class Tensor {
   Tensor to(Device device, ScalarType type, bool = false, bool = false) const {
     return to(type).to(device);
   }
+  Tensor to(DeviceType device, bool = false, bool isCopied = false) const {
+    return to(Device(device), false, isCopied);
+  }
   Tensor to(const TensorOptions& options, bool = false) const;
   Tensor toType(ScalarType type) const { return to(type); }
   Tensor cpu() const { return to(Device(DeviceType::CPU)); }

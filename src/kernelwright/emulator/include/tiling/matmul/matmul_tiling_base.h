@@ -103,6 +103,9 @@ class MatmulApiTilingBase {
 
  protected:
   bool compute();
+  bool chooseBase(int32_t m, int32_t n, int32_t k);  // what fits L0
+  bool chooseDepth();                               // what fits L1
+  void copyRequest();
   MatmulRequest request_;
   ::TCubeTiling result_ = {};
   uint64_t l1Bytes_, l0cBytes_, ubBytes_, l0aBytes_, l0bBytes_;
