@@ -22,20 +22,6 @@ def test_the_tiling_function_gets_shape_attribute_and_platform(built: Any) -> No
     assert report["faults"] == []
 
 
-def test_an_absent_optional_input_is_not_counted(built: Any) -> None:
-    body = TILING_BODY.replace(
-        "set_length(shape.GetShapeSize())",
-        "set_length(context->GetComputeNodeInputNum() * 100 + "
-        "(context->GetOptionalInputTensor(1) == nullptr ? 0 : "
-        "context->GetOptionalInputShape(1)->GetStorageShape().GetDim(0)))",
-    )
-    project = built(scale_project(tiling_body=body))
-    without = project.call(scaled, dry=True)
-    given = project.call(lambda m: m.scale(torch.zeros(4), torch.zeros(9)), dry=True)
-    assert without.reports[0]["tiling"]["length"] == 100
-    assert given.reports[0]["tiling"]["length"] == 209
-
-
 WRONG = {
     "return ge::GRAPH_FAILED;": ("HOST_TILING_FAILED", "GRAPH_FAILED for x (5, 7) float"),
     "context->SetBlockDim(*context->GetAttrs()->GetInt(3));": (
@@ -85,7 +71,12 @@ def wrong(built: Any) -> Any:
     body = "int which = static_cast<int>(*context->GetAttrs()->GetFloat(0));\n"
     for number, line in enumerate(WRONG):
         body += f"if (which == {number + 100}) {{ {line} }}\n"
-    return built(scale_project(tiling_body=body + TILING_BODY))
+    count = """which != 90 ? shape.GetShapeSize() : context->GetComputeNodeInputNum() * 100 +
+        (context->GetOptionalInputTensor(1) == nullptr
+             ? 0 : context->GetOptionalInputShape(1)->GetStorageShape().GetDim(0))"""
+    body += TILING_BODY.replace("shape.GetShapeSize()", count)
+    shape = "if (*context->GetAttrs()->GetFloat(0) == 99) context->GetOutputShape(0)->SetDim(0, 6);"
+    return built(scale_project(tiling_body=body, shape=shape))
 
 
 @pytest.mark.parametrize(
@@ -103,13 +94,17 @@ def test_a_failed_tiling_function_stops_the_call_as_the_chip_does(wrong: Any) ->
     assert answer.error.startswith("RuntimeError: call aclnnScaleCustom failed, detail: ")
 
 
-def test_inference_that_disagrees_with_the_binding_is_said(built: Any) -> None:
-    parts = scale_project(shape="context->GetOutputShape(0)->SetDim(0, 6);")
-    answer = built(parts).call(scaled, dry=True)
-    assert (
-        'output "y" is (6, 7) but the binding allocated (5, 7)'
-        in answer.faults["HOST_INFER_SHAPE_DIFFERS"]
-    )
+def test_an_absent_optional_input_is_not_counted(wrong: Any) -> None:
+    without = wrong.call(lambda m: m.scale(torch.zeros(4), factor=90.0), dry=True)
+    given = wrong.call(lambda m: m.scale(torch.zeros(4), torch.zeros(9), factor=90.0), dry=True)
+    assert without.reports[0]["tiling"]["length"] == 100
+    assert given.reports[0]["tiling"]["length"] == 209
+
+
+def test_inference_that_disagrees_with_the_binding_is_said(wrong: Any) -> None:
+    answer = wrong.call(lambda module: module.scale(torch.zeros(5, 7), factor=99.0), dry=True)
+    message = answer.faults["HOST_INFER_SHAPE_DIFFERS"]
+    assert 'output "y" is (6, 7) but the binding allocated (5, 7)' in message
 
 
 REFUSED = {
