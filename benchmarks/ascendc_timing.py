@@ -170,6 +170,30 @@ def folds(
     return results
 
 
+def roofline(
+    library: ctypes.CDLL, cases: Sequence[Case], streams: Mapping[str, Stream]
+) -> dict[str, dict[str, float]]:
+    """Return how far bytes over bandwidth, plus the launch, would get on the held-out kernels."""
+    rows: list[dict[str, object]] = []
+    for case in cases:
+        if case.fitted or case.what != "duration" or case.group == "cube":
+            continue
+        chip = load_chip(case.chip)
+        configure(library, chip)
+        stream, apart = streams[case.name], case.bytes_per_block
+        timing = play(library, case.launch, lambda _, s=stream: s, lambda b, a=apart: a * b)
+        cores = timing["cores"]
+        assert isinstance(cores, list)
+        moved = sum(core["gm_read_bytes"] + core["gm_written_bytes"] for core in cores) / case.scale
+        time_us = moved / chip.constants["hbm_gbps"] / 1e3 + _number(timing["launch_us"])
+        rows.append({"group": case.group, "measured": case.measured, "simulated": time_us})
+    groups = sorted({str(row["group"]) for row in rows})
+    return {
+        "all": summary(rows),
+        **{group: summary([r for r in rows if r["group"] == group]) for group in groups},
+    }
+
+
 def wall_ns(library: ctypes.CDLL) -> dict[str, float]:
     """Return host nanoseconds of one simulated instruction, less those of an empty record."""
     count = 50_000
@@ -257,6 +281,7 @@ def main() -> None:
             return
         found = run(library, cases, streams, {})
         result = report(cases, found)
+        result["roofline"] = roofline(library, cases, streams)
         result["wall_ns"] = wall_ns(library)
         if arguments.folds:
             result["folds"] = folds(library, cases, streams, arguments.folds)
