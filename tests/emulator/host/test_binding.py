@@ -10,6 +10,7 @@ import torch
 from support.ascendc_projects import scale_project
 
 MORE = """
+#include <torch/csrc/autograd/custom_function.h>
 std::tuple<at::Tensor, std::vector<int64_t>, double> many(
     const at::Tensor& x, at::IntArrayRef sizes, const std::vector<at::Tensor>& all, bool flag,
     const std::string& word, c10::optional<int64_t> count) {
@@ -25,6 +26,14 @@ at::Tensor moved(const at::Tensor& x) {
 at::Tensor halves(const at::Tensor& x) { return x.to(at::kHalf).to(at::kFloat); }
 double one(const at::Tensor& x) { return x[1][2].item<float>(); }
 at::Tensor junk() { return at::empty({3}, at::TensorOptions().dtype(at::kFloat)); }
+class Twin : public torch::autograd::Function<Twin> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x) {
+    context->save_for_backward({x});
+    return context->get_saved_variables()[0].clone();
+  }
+};
+at::Tensor twin(const at::Tensor& x) { return Twin::apply(x); }
 void write(at::Tensor x) { x.select(0, 1).fill_(9); }
 """
 
@@ -36,6 +45,7 @@ DEFINITIONS = """
   m.def("halves", &halves);
   m.def("one", &one);
   m.def("junk", &junk);
+  m.def("twin", &twin);
   m.def("write", &write);
   m.def("twice", [](int64_t n) { return 2 * n; }, "twice n", py::arg("n"));
 """
@@ -94,6 +104,12 @@ def test_half_precision_rounds_as_torch_does(project: Any) -> None:
     x = torch.randn(4000, generator=torch.Generator().manual_seed(1)) * torch.logspace(-9, 6, 4000)
     answer = project.call(lambda module: torch.equal(module.halves(x), x.half().float()))
     assert answer.value is True
+
+
+def test_an_autograd_function_runs_forward(project: Any) -> None:
+    x = torch.randn(3, 4)
+    answer = project.call(lambda m: (torch.equal(m.twin(x), x), m.twin(x) is x))
+    assert answer.value == (True, False)
 
 
 def test_fresh_memory_is_not_a_plausible_number(project: Any) -> None:
