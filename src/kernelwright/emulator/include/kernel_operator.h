@@ -29,6 +29,8 @@
 #include "kw/vector_unary.h"
 #include "kw/vector_scalar.h"
 #include "kw/cast.h"
+#include "kw/compare.h"
+#include "kw/gather.h"
 #include "kw/reduce.h"
 #include "kw/high_level_math.h"
 #include "kw/tiling_macros.h"
