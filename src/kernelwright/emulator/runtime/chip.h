@@ -29,6 +29,10 @@ struct KwLaunch {
 void kw_configure_chip(const KwChip* chip);
 void kw_gm_register(void* start, uint64_t bytes, const char* name);
 void kw_gm_unregister(void* start);
+// For kernels too long to run whole: from now on only blocks first .. first + count - 1 of a launch
+// run (count 0: all), and a launch that takes more than `limit_ms` of processor time is cut off and
+// reported as a hang (0: no limit).
+void kw_restrict(uint32_t first_block, uint32_t block_count, uint32_t limit_ms);
 // Runs `body(context)` once a core. Returns the report, JSON that stays valid until the next call.
 const char* kw_launch(void (*body)(void*), void* context, const KwLaunch* launch);
 

@@ -82,7 +82,7 @@ std::vector<uint32_t> coresOfType(Launch& launch, uint8_t type, int block) {
   std::vector<uint32_t> out;
   const uint32_t per = launch.coresPerBlock();
   for (uint32_t i = 0; i < launch.coreCount(); ++i) {
-    if (launch.coreTypeOf(i) != type) continue;
+    if (launch.coreTypeOf(i) != type || launch.isSkipped(i)) continue;
     if (block < 0 || i / per == static_cast<uint32_t>(block)) out.push_back(i);
   }
   return out;
@@ -196,9 +196,9 @@ void meet(Meeting& meeting, size_t expected) {
 }
 
 size_t coresLike(Launch& launch, const Core& core) {
-  if (launch.coresPerBlock() == 1) return launch.coreCount();
+  if (launch.coresPerBlock() == 1) return launch.runningBlocks();
   const uint32_t perBlock = core.coreType == AscendC::AIC ? 1 : launch.coresPerBlock() - 1;
-  return static_cast<size_t>(launch.options().blocks) * perBlock;
+  return static_cast<size_t>(launch.runningBlocks()) * perBlock;
 }
 
 }  // namespace
@@ -209,7 +209,7 @@ void syncAll(bool isVectorOnly) {
   core.pc = __builtin_return_address(0);
   const bool isEveryone = launch.coresPerBlock() > 1 && !isVectorOnly;
   meet(g_state.meetings[isEveryone ? 1 : 0],
-       isEveryone ? launch.coreCount() : coresLike(launch, core));
+       isEveryone ? launch.runningBlocks() * launch.coresPerBlock() : coresLike(launch, core));
 }
 
 void syncSome(uint32_t cores) { meet(g_state.meetings[0], cores); }
@@ -225,7 +225,7 @@ std::string waitWords(Launch& launch, uint32_t index) {
   std::string ended;
   for (uint32_t i = 0; i < launch.coreCount(); ++i) {
     waiting += launch.runOf(i).wait == Wait::kSyncAll ? 1 : 0;
-    if (!launch.runOf(i).isEnded || ended.size() > 40) continue;
+    if (!launch.runOf(i).isEnded || launch.isSkipped(i) || ended.size() > 40) continue;
     ended += (ended.empty() ? "" : ", ") + std::to_string(i / launch.coresPerBlock());
   }
   return std::to_string(waiting) + " of " + std::to_string(launch.coreCount()) +

@@ -1,7 +1,10 @@
 #include "launch.h"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/time.h>
+#include <algorithm>
 #include <cstring>
 #include "cross_core.h"
 #include "global_memory.h"
@@ -18,17 +21,43 @@ alignas(16) char g_signalStack[1 << 16];
 
 using AscendC::KernelMetaType;
 
-constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGVTALRM};
+constexpr size_t kCrashCount = sizeof kCrashes / sizeof kCrashes[0];
 
-void onCrash(int signal, siginfo_t*, void* raw) {
+struct { uint32_t firstBlock, blockCount, limitMs; } g_limits;
+
+void startClock(uint32_t milliseconds) {
+  itimerval timer = {};
+  timer.it_value.tv_sec = milliseconds / 1000;
+  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
+  setitimer(ITIMER_VIRTUAL, &timer, nullptr);
+}
+
+const void* imageOf(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) == 0 ? nullptr : info.dli_fbase;
+}
+
+const void* placeOfCrash(void* raw) {
 #if defined(__x86_64__)
-  const auto* context = static_cast<ucontext_t*>(raw);
-  g_core != nullptr ? static_cast<Core*>(g_core)->pc = reinterpret_cast<const void*>(
-                          context->uc_mcontext.gregs[REG_RIP] + 1)
-                    : nullptr;
+  return reinterpret_cast<const char*>(static_cast<ucontext_t*>(raw)->uc_mcontext.gregs[REG_RIP]) + 1;
+#elif defined(__aarch64__)
+  return reinterpret_cast<const char*>(static_cast<ucontext_t*>(raw)->uc_mcontext.pc) + 1;
 #else
   (void)raw;
+  return nullptr;
 #endif
+}
+
+// Inside the kernel the crash is its own line; inside a library it is the kernel's last call.
+void onCrash(int signal, siginfo_t*, void* raw) {
+  Core* core = runningCore();
+  const void* at = placeOfCrash(raw);
+  const void* image = imageOf(at);
+  const bool isOurs = image == imageOf(reinterpret_cast<const void*>(&onCrash));
+  if (core != nullptr && at != nullptr && !isOurs && (core->pc == nullptr || imageOf(core->pc) == image)) {
+    core->pc = at;
+  }
   siglongjmp(g_recovery, signal);
 }
 
@@ -73,6 +102,14 @@ void Launch::configure(uint32_t type) {
                                                          : 1;
   runs_.clear();
   runs_.resize(static_cast<size_t>(options_.blocks) * perBlock_);
+  runningBlocks_ = options_.blocks;
+  if (g_limits.blockCount != 0 && g_limits.blockCount < options_.blocks) {
+    runningBlocks_ = g_limits.blockCount;
+    const uint32_t first = std::min(g_limits.firstBlock, options_.blocks - runningBlocks_);
+    for (uint32_t i = 0; i < coreCount(); ++i) {
+      runs_[i].isEnded = i / perBlock_ < first || i / perBlock_ >= first + runningBlocks_;
+    }
+  }
   instructions_ = 0;
   LaunchOptions timing;
   timing.blocks = options_.blocks;
@@ -218,7 +255,7 @@ void Launch::guardedRun() {
 
 void Launch::run() {
   g_launch = this;
-  struct sigaction before[4];
+  struct sigaction before[kCrashCount];
   struct sigaction action = {};
   action.sa_sigaction = onCrash;
   action.sa_flags = SA_NODEFER | SA_ONSTACK | SA_SIGINFO;
@@ -229,12 +266,17 @@ void Launch::run() {
   sigaltstack(&stack, &oldStack);
   const int signal = sigsetjmp(g_recovery, 1);
   if (signal == 0) {
-    for (size_t i = 0; i < 4; ++i) sigaction(kCrashes[i], &action, &before[i]);
+    for (size_t i = 0; i < kCrashCount; ++i) sigaction(kCrashes[i], &action, &before[i]);
+    startClock(g_limits.limitMs);
     guardedRun();
+  } else if (signal == SIGVTALRM) {
+    fault(FaultCode::HANG, FaultPlace(), "the kernel has run for %u ms and was cut off here",
+          g_limits.limitMs);
   } else {
     fault(FaultCode::CRASH, FaultPlace(), "the kernel %s", crashWords(signal));
   }
-  for (size_t i = 0; i < 4; ++i) sigaction(kCrashes[i], &before[i], nullptr);
+  startClock(0);
+  for (size_t i = 0; i < kCrashCount; ++i) sigaction(kCrashes[i], &before[i], nullptr);
   sigaltstack(&oldStack, nullptr);
   g_core = nullptr;
   timing_.finish();
@@ -249,6 +291,10 @@ std::string Launch::json() const {
 }
 
 }  // namespace kw
+
+extern "C" void kw_restrict(uint32_t first_block, uint32_t block_count, uint32_t limit_ms) {
+  kw::g_limits = {first_block, block_count, limit_ms};
+}
 
 extern "C" const char* kw_launch(void (*body)(void*), void* context, const KwLaunch* options) {
   static std::string report;

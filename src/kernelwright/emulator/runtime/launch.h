@@ -32,6 +32,8 @@ class Launch {
   Timing& timing() { return timing_; }
   uint32_t coreCount() const { return static_cast<uint32_t>(runs_.size()); }
   CoreRun& runOf(uint32_t index) { return runs_[index]; }
+  bool isSkipped(uint32_t index) const { return runs_[index].isEnded && !runs_[index].isStarted; }
+  uint32_t runningBlocks() const { return runningBlocks_; }
   uint32_t coresPerBlock() const { return perBlock_; }
   uint8_t coreTypeOf(uint32_t index) const;
   // The running core stops until `wake` is called for it.
@@ -64,6 +66,7 @@ class Launch {
   std::vector<std::unique_ptr<Fibre>> idleFibres_;
   uint32_t type_ = 0;
   uint32_t perBlock_ = 1;
+  uint32_t runningBlocks_ = 1;
   uint32_t current_ = 0;
   bool restart_ = false;
   uint64_t instructions_ = 0;
