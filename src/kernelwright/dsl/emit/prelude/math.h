@@ -10,13 +10,13 @@ INLINE vf as_bf16(vf x) {
 }
 INLINE vi as_i16(vi x) { return (vi)((vu)x << 16) >> 16; }
 #ifdef HAS_AVX512
-INLINE vf v_max(vf a, vf b) {  // NaN wins
-  const __mmask16 m = _mm512_cmp_ps_mask((__m512)a, (__m512)a, _CMP_UNORD_Q);
-  return (vf)_mm512_mask_mov_ps(_mm512_max_ps((__m512)a, (__m512)b), m, (__m512)a);
+INLINE vf v_max(vf a, vf b) {  // NaN wins; what is tested is b, the newer value of an accumulation
+  const __mmask16 m = _mm512_cmp_ps_mask((__m512)b, (__m512)b, _CMP_ORD_Q);
+  return (vf)_mm512_mask_max_ps((__m512)b, m, (__m512)b, (__m512)a);
 }
 INLINE vf v_min(vf a, vf b) {
-  const __mmask16 m = _mm512_cmp_ps_mask((__m512)a, (__m512)a, _CMP_UNORD_Q);
-  return (vf)_mm512_mask_mov_ps(_mm512_min_ps((__m512)a, (__m512)b), m, (__m512)a);
+  const __mmask16 m = _mm512_cmp_ps_mask((__m512)b, (__m512)b, _CMP_ORD_Q);
+  return (vf)_mm512_mask_min_ps((__m512)b, m, (__m512)b, (__m512)a);
 }
 INLINE vf v_sqrt(vf x) { return (vf)_mm512_sqrt_ps((__m512)x); }
 INLINE vf v_rint(vf x) { return (vf)_mm512_roundscale_ps((__m512)x, 8); }
@@ -59,21 +59,21 @@ INLINE vi saturated(vf x, float low, float high, int32_t top) {  // whole number
   return pick(x >= high, all_i(top), pick(x < low, all_i((int32_t)low), r));
 }
 
-struct Power { vf p; vi n; };  // p * 2^n
+struct Power { vf p, whole; vi n; };  // p * 2^n, n also as a float
 INLINE Power power_of(vf x) {
   const vf magic = all(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
   const vf shifted = x * 1.44269504f + magic, whole = shifted - magic;
   const vf r = (x - whole * 0.693145752f) - whole * 1.42860677e-6f;
-  const vf q = 4.9999994e-01f + r * (1.6666657e-01f + r * (4.1668400e-02f +
-               r * (8.3337035e-03f + r * (1.3811674e-03f + r * 1.9755436e-04f))));
-  return Power{1.0f + (r + r * r * q), (vi)shifted - (vi)magic};
+  const vf p = 1.0f + r * (1.0f + r * (4.9999994e-01f + r * (1.6666521e-01f + r * (4.1668389e-02f +
+               r * (8.3687454e-03f + r * 1.3814539e-03f)))));
+  return Power{p, whole, (vi)shifted - (vi)magic};
 }
 INLINE vf v_exp(vf x) {
 #ifdef HAS_AVX512
   x = (vf)_mm512_max_ps((__m512)all(-104.0f), (__m512)x);  // NaN comes through as the second
   x = (vf)_mm512_min_ps((__m512)all(89.0f), (__m512)x);
   const Power e = power_of(x);
-  return (vf)_mm512_scalef_ps((__m512)e.p, _mm512_cvtepi32_ps((__m512i)e.n));
+  return (vf)_mm512_scalef_ps((__m512)e.p, (__m512)e.whole);
 #else
   x = pick(x < -104.0f, all(-104.0f), x);
   x = pick(x > 89.0f, all(89.0f), x);
