@@ -10,10 +10,12 @@ from pathlib import Path
 
 from kernelwright.core.fault import Fault, Severity, distinct
 from kernelwright.core.fingerprint import Json
+from kernelwright.emulator.fault_table import fault_table
 from kernelwright.emulator.library import INCLUDE, SOURCES
 
 _FRAME = re.compile(r"^(.*):(\d+|\?)(?: \(discriminator \d+\))?$")
 _OTHER = "{other}"
+_SEE_MESSAGE = "see the message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,13 @@ def _fault(entry: Mapping[str, Json], lines: Lines, parts: Mapping[str, str]) ->
     other = _line(entry.get("other"), lines)
     message = str(entry.get("message", ""))
     message = message.replace(_OTHER, f" (line {other.line})" if other.line else "")
+    code = str(entry.get("code", ""))
+    rule = fault_table().get(code)
+    if rule is not None and rule.mend != _SEE_MESSAGE:
+        message = f"{message}; fix: {rule.mend}"
     block = entry.get("block")
     return Fault(
-        code=str(entry.get("code", "")),
+        code=code,
         severity=Severity(str(entry.get("severity", "error"))),
         message=message,
         path=parts.get(where.path, where.path),

@@ -47,7 +47,7 @@ void waitFlag(Pipe from, Pipe to, int32_t id) {
     return;
   }
   core.join(to, flag->set.front());
-  flag->set.pop_front();
+  flag->set.erase(flag->set.begin());
 }
 
 void pipeBarrier(Pipe pipe) {

@@ -36,7 +36,9 @@ void countLive(Queue& queue, int change) {
   QueueState& state = *runningCore()->queues;
   uint32_t& live = state.liveTensors[static_cast<size_t>(queue.spec.position)];
   live = static_cast<uint32_t>(static_cast<int>(live) + change);
-  if (change > 0 && live > chip().live_tensors) {
+  // The limit is that of event ids; a queue inside one pipe takes none.
+  const PipePair pipes = queuePipes(queue.spec.source, queue.spec.destination);
+  if (change > 0 && live > chip().live_tensors && pipes.producer != pipes.consumer) {
     fault(FaultCode::TOO_MANY_LIVE_TENSORS, FaultPlace(),
           "AllocTensor makes %u live tensors of %s; %u is the most", live,
           positionName(queue.spec.position), chip().live_tensors);
@@ -195,7 +197,7 @@ AscendC::TBuffAddr queueDequeue(Queue* queue, P source, P destination) {
     return addressOf(*queue, queue->buffers[0]);
   }
   Buffer* buffer = queue->waiting.front();
-  queue->waiting.pop_front();
+  queue->waiting.erase(queue->waiting.begin());
   buffer->state = BufferState::kDequeued;
   core.join(queuePipes(source, destination).consumer, buffer->filled);
   return addressOf(*queue, *buffer);

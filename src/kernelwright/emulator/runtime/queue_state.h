@@ -1,7 +1,6 @@
 // Queues, buffers and event flags of one core.
 #pragma once
 #include <array>
-#include <deque>
 #include <memory>
 #include <vector>
 #include "core.h"
@@ -24,7 +23,7 @@ struct Buffer {
 struct Queue {
   QueueSpec spec{};
   std::vector<Buffer> buffers;
-  std::deque<Buffer*> waiting;  // EnQue'd, in order
+  std::vector<Buffer*> waiting;  // EnQue'd, in order
   uint32_t next = 0;            // where the search for a free buffer starts
 };
 
@@ -37,7 +36,7 @@ struct Range {
 };
 
 struct Flag {
-  std::deque<Signal> set;
+  std::vector<Signal> set;  // in order; more than one is a fault
   const void* pc = nullptr;
 };
 
