@@ -291,6 +291,19 @@ def stored_tensors(kernel: Kernel) -> frozenset[Name]:
     )
 
 
+def loaded_tensors(kernel: Kernel) -> frozenset[Name]:
+    """Names of the tensors that the kernel reads."""
+    found: set[Name] = set()
+    for item in statements(kernel.body):
+        if isinstance(item, Load):
+            found.add(item.source.tensor)
+        if isinstance(item, Assign) and isinstance(item.value, ReadScalar):
+            found.add(item.value.source.tensor)
+        if isinstance(item, Store) and item.is_atomic_add:
+            found.add(item.target.tensor)
+    return frozenset(found)
+
+
 __all__ = [
     "Apply",
     "Assign",
@@ -333,6 +346,7 @@ __all__ = [
     "Tiles",
     "Unary",
     "View",
+    "loaded_tensors",
     "statements",
     "stored_tensors",
 ]

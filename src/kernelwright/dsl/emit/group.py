@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kernelwright.dsl.builtins import BUILTINS
-from kernelwright.dsl.emit.lanes import CPP_TYPE, result_of, scalar_vector, vector_type
+from kernelwright.dsl.emit.lanes import CPP_TYPE, ITEM_BYTES, result_of, scalar_vector, vector_type
 from kernelwright.dsl.emit.place import Place, Scope
 from kernelwright.dsl.lower.fuse import Form, form_of, is_unit
 from kernelwright.dsl.lower.plan import Group
@@ -56,6 +56,7 @@ class GroupPrinter:
         after: Lines after the loops.
         values: For each buffer, the form and the local value it has now.
         dirty: Buffers written, with the last view and value.
+        is_led: True where whole vectors begin at `from` only.
     """
 
     scope: Scope
@@ -67,6 +68,7 @@ class GroupPrinter:
     after: list[str] = field(default_factory=list)
     values: dict[tuple[Name, Form], str] = field(default_factory=dict)
     dirty: dict[Name, tuple[View, str, int]] = field(default_factory=dict)
+    is_led: bool = False
     names: int = 0
 
     def lines(self) -> list[str]:
@@ -97,8 +99,9 @@ class GroupPrinter:
     def _assembled(self) -> list[str]:
         text = self.scope.scalars.text
         sizes = [text(size) for size in self.group.extent]
+        limits = "n, from, n" if self.is_led else "n"
         loop = [
-            f"sweep<{vectors_a_step(self.group)}>(n, [&](auto q, int64_t j, int u) EACH {{",
+            f"sweep<{vectors_a_step(self.group)}>({limits}, [&](auto q, int64_t j, int u) EACH {{",
             *(f"  {line}" for line in self.body),
             "});",
         ]
@@ -151,8 +154,28 @@ class GroupPrinter:
     def _store(self, node: Store) -> None:
         value = self._read(node.source)
         place = self.scope.slice_place(node.target)
-        dtype = self.scope.tensors[node.target.tensor].type.dtype
-        self._put(place, dtype, value, node.at.line)
+        tensor = node.target.tensor
+        dtype = self.scope.tensors[tensor].type.dtype
+        if tensor in self.scope.streamed and place.step == "1":
+            self._stream(tensor, place, value, node.at.line)
+        else:
+            self._put(place, dtype, value, node.at.line)
+
+    def _stream(self, tensor: Name, place: Place, value: str, line: int) -> None:
+        """A store that goes past the caches where the tensor is large and the place is aligned."""
+        self.scope.far.add(tensor)
+        dtype = self.scope.tensors[tensor].type.dtype
+        pointer, far = self._pointer(place, dtype), f"far_{tensor}"
+        row = self.before if self.is_flat else self.row
+        lead = f"lead({pointer}, {ITEM_BYTES[dtype]})"
+        if self.is_led:
+            own = self.fresh("f")
+            row.append(f"const bool {own} = {far} && {lead} == from;")
+            far = own
+        else:
+            self.is_led = True
+            row.append(f"const int64_t from = {far} ? {lead} : 0;")
+        self.body.append(f"put_far({pointer} + j, {value}, q, {far});{_line(line)}")
 
     def _put(self, place: Place, dtype: DType, value: str, line: int) -> None:
         pointer = self._pointer(place, dtype)

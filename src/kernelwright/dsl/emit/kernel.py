@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kernelwright.dsl.emit.group import GroupPrinter
 from kernelwright.dsl.emit.lanes import CPP_TYPE
-from kernelwright.dsl.emit.place import Scope, buffer_text, new_scope
+from kernelwright.dsl.emit.place import Scope, buffer_text, far_text, new_scope
 from kernelwright.dsl.emit.whole import single_lines
 from kernelwright.dsl.lower.live import Live
 from kernelwright.dsl.lower.plan import Branch, Group, Loop, Plan, Single
@@ -95,13 +95,15 @@ def kernel_lines(kernel: Kernel, name: str, plan: Plan, live: dict[int, Live]) -
     buffers = [buffer_text(item) for item in kernel.buffers if item.name in scope.in_memory]
     locals_ = {item.name: SCALAR_TYPE[item.value.type] for item in _assigns(plan)}
     declared = [f"{kind} {local} = 0;" for local, kind in locals_.items()]
+    declared += [far_text(item, scope.scalars) for item in kernel.tensors if item.name in scope.far]
+    settled = ["settle();"] if scope.far else []
     params = [f"{CPP_TYPE[item.type.dtype]}* {item.name}" for item in kernel.tensors]
     params += [f"int64_t {dim}" for dim in kernel.dims]
     params += [f"{SCALAR_TYPE[item.type]} {item.name}" for item in kernel.scalars]
     params += ["int64_t core", "int64_t cores"]
     return [
         f"static void {name}({', '.join(params)}) {{  // @dsl:{kernel.at.line}",
-        *_indented([*buffers, *declared, *body]),
+        *_indented([*buffers, *declared, *body, *settled]),
         "}",
     ]
 

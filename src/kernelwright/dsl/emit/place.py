@@ -16,6 +16,8 @@ from kernelwright.dsl.nodes import (
     Span,
     TensorParam,
     View,
+    loaded_tensors,
+    stored_tensors,
 )
 from kernelwright.dsl.types import DType, Name, align_up
 
@@ -43,6 +45,8 @@ class Scope:
 
     Attributes:
         in_memory: Buffers that need memory, found while printing.
+        streamed: Tensors that are only stored to: past the caches, where they are large.
+        far: Those of them for which a store was printed.
     """
 
     kernel: Kernel
@@ -50,6 +54,8 @@ class Scope:
     in_memory: set[Name] = field(default_factory=set)
     buffers: Mapping[Name, Buffer] = field(default_factory=dict)
     tensors: Mapping[Name, TensorParam] = field(default_factory=dict)
+    streamed: frozenset[Name] = frozenset()
+    far: set[Name] = field(default_factory=set)
 
     def dtype(self, view: View) -> DType:
         """Element type of a buffer."""
@@ -69,7 +75,15 @@ def new_scope(kernel: Kernel) -> Scope:
     """The scope of a bound kernel."""
     buffers = {item.name: item for item in kernel.buffers}
     tensors = {item.name: item for item in kernel.tensors}
-    return Scope(kernel, Scalars(), set(), buffers, tensors)
+    streamed = stored_tensors(kernel) - loaded_tensors(kernel)
+    return Scope(kernel, Scalars(), set(), buffers, tensors, streamed)
+
+
+def far_text(param: TensorParam, scalars: Scalars) -> str:
+    """The declaration that says whether stores to a tensor go past the caches."""
+    size = " * ".join(scalars.text(dim) for dim in param.type.dims)
+    size = f"{size} * {ITEM_BYTES[param.type.dtype]}"
+    return f"const bool far_{param.name} = {size} >= FAR_BYTES;"
 
 
 def capacity(buffer: Buffer) -> tuple[int, ...]:

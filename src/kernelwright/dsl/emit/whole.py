@@ -33,7 +33,7 @@ def single_lines(scope: Scope, node: Statement) -> list[str]:
     at = f"  // @dsl:{node.at.line}"
     match node:
         case SyncAll():
-            return ["#pragma omp barrier" + at]
+            return ["settle();", "#pragma omp barrier" + at]
         case Assign(name=name, value=Reduce(source=source)):
             text = f"product({view_text(scope, source)})"
             text = f"(float)(f16){text}" if scope.dtype(source) is DType.F16 else text

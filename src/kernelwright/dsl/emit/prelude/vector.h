@@ -6,12 +6,13 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#ifdef __SSE2__
 #include <immintrin.h>
+#endif
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define LANES 16
 #define HAS_AVX512 1
 #elif defined(__AVX2__)
-#include <immintrin.h>
 #define LANES 8
 #define HAS_AVX2 1
 #else
@@ -101,19 +102,18 @@ template <class T> INLINE auto load(const T* p, Part q) {
   for (int64_t l = 0; l < q.n; ++l) t[l] = p[l];
   return load(t, Full{});
 }
-template <class T> INLINE void put(T* p, vi v, Full) {
-  const auto n = __builtin_convertvector(v, typename Narrow<T>::type);
-  std::memcpy(p, &n, sizeof n);
+template <class T> INLINE auto narrowed(const T*, vi v) {
+  return __builtin_convertvector(v, typename Narrow<T>::type);
 }
-INLINE void put(float* p, vf v, Full) { std::memcpy(p, &v, sizeof v); }
-INLINE void put(f16* p, vf v, Full) {
-  const auto n = __builtin_convertvector(v, Narrow<f16>::type);
-  std::memcpy(p, &n, sizeof n);
-}
-INLINE void put(bf16* p, vf v, Full) {
+INLINE vf narrowed(const float*, vf v) { return v; }
+INLINE auto narrowed(const f16*, vf v) { return __builtin_convertvector(v, Narrow<f16>::type); }
+INLINE auto narrowed(const bf16*, vf v) {
   const vu u = (vu)v;
   const vu r = (vu)pick(v != v, all_i(0x7fc0), (vi)((u + 0x7fff + ((u >> 16) & 1)) >> 16));
-  const auto n = __builtin_convertvector(r, Narrow<uint16_t>::type);
+  return __builtin_convertvector(r, Narrow<uint16_t>::type);
+}
+template <class T, class V> INLINE void put(T* p, V v, Full) {
+  const auto n = narrowed(p, v);
   std::memcpy(p, &n, sizeof n);
 }
 template <class T, class V> INLINE void put(T* p, V v, Part q) {
@@ -128,6 +128,37 @@ INLINE vi load(const int32_t* p, Part q) { return (vi)_mm512_maskz_loadu_epi32(f
 INLINE void put(float* p, vf v, Part q) { _mm512_mask_storeu_ps(p, first(q.n), (__m512)v); }
 INLINE void put(int32_t* p, vi v, Part q) { _mm512_mask_storeu_epi32(p, first(q.n), (__m512i)v); }
 #endif
+
+// Stores to tensors that no cache would keep go past the caches: a line is not read before it is
+// written. They need whole vectors at their own alignment, and `settle` before others may look.
+#ifndef FAR_BYTES
+#define FAR_BYTES (INT64_C(32) << 20)
+#endif
+INLINE int64_t lead(const void* p, int64_t item) {  // elements before the next cache line
+  return (int64_t)(-(uintptr_t)p % 64) / item;
+}
+template <class N> INLINE void stream(void* p, N n) {
+#ifdef HAS_AVX512
+  if constexpr (sizeof n == 64) return _mm512_stream_si512((__m512i*)p, (__m512i)n);
+#endif
+#if defined(HAS_AVX512) || defined(HAS_AVX2)
+  if constexpr (sizeof n == 32) return _mm256_stream_si256((__m256i*)p, (__m256i)n);
+#endif
+#ifdef __SSE2__
+  if constexpr (sizeof n == 16) return _mm_stream_si128((__m128i*)p, (__m128i)n);
+#endif
+  std::memcpy(p, &n, sizeof n);
+}
+INLINE void settle() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
+template <class T, class V> INLINE void put_far(T* p, V v, Part q, bool) { put(p, v, q); }
+template <class T, class V> INLINE void put_far(T* p, V v, Full q, bool is_far) {
+  if (is_far) stream(p, narrowed(p, v));
+  else put(p, v, q);
+}
 
 INLINE int64_t count(Full) { return LANES; }
 INLINE int64_t count(Part q) { return q.n; }
@@ -172,6 +203,22 @@ template <int U, class Step> INLINE void sweep(int64_t n, Step step) {
   if (U > 1)
     for (; j + LANES <= n; j += LANES) step(Full{}, j, 0);
   if (j < n) step(Part{n - j}, j, 0);
+}
+// The same, with parts of vectors only before `from` and from `to` on.
+template <int U, class Step> INLINE void sweep(int64_t n, int64_t from, int64_t to, Step step) {
+  for (int64_t j = 0; j < n;) {
+    if (j >= from) {
+      for (; j + U * LANES <= to; j += U * LANES)
+#pragma GCC unroll 16
+        for (int u = 0; u < U; ++u) step(Full{}, j + u * LANES, u);
+      if (U > 1)
+        for (; j + LANES <= to; j += LANES) step(Full{}, j, 0);
+      if (j >= n) return;
+    }
+    const int64_t size = least((j < from ? least(from, n) : n) - j, (int64_t)LANES);
+    step(Part{size}, j, 0);
+    j += size;
+  }
 }
 // This core's contiguous share of `count` pieces of work.
 struct Share { int64_t from, to; };
