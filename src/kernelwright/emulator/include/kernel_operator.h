@@ -33,4 +33,7 @@
 #include "kw/gather.h"
 #include "kw/reduce.h"
 #include "kw/high_level_math.h"
+#include "kw/sort.h"
+#include "kw/row_calls.h"
+#include "kw/softmax.h"
 #include "kw/tiling_macros.h"
