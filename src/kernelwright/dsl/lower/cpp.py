@@ -28,6 +28,7 @@ from kernelwright.dsl.lower.live import live_after
 from kernelwright.dsl.lower.normal import normalised
 from kernelwright.dsl.lower.signature import Argument, CppFiles, Role, Signature
 from kernelwright.dsl.lower.specialise import checked_kernel
+from kernelwright.dsl.lower.widen import widened
 from kernelwright.dsl.nodes import (
     ConstParam,
     Kernel,
@@ -138,7 +139,7 @@ class _Lowering:
             name = f"k{len(self.functions)}_{kernel.name.text}"
             self.functions[key] = name
             bound = bind(checked_kernel(kernel, consts), consts)
-            plan = fused(normalised(bound.body))
+            plan = fused(widened(normalised(bound.body)))
             self.printed += kernel_lines(bound, name, plan, live_after(plan))
         return self.functions[key]
 
