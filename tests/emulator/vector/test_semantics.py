@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.emulator.vector.bench import COUNT, Case, check, source
 
 F = np.float32
@@ -60,7 +59,8 @@ FLOATING = [
          lambda x, y: y.astype(F) * x.astype(F) + y, 2e-2),
     Case("FusedMulAddRelu", "Adds(c, b, (T)0.0f, n); FusedMulAddRelu(c, a, b, n);",
          lambda x, y: np.maximum(y.astype(F) * x.astype(F) + y, 0), 2e-2),
-    Case("CompareScalar", "CompareScalar(c.template ReinterpretCast<uint8_t>(), a, (T)0.5f, CMPMODE::GT, n);",
+    Case("CompareScalar", "LocalTensor<uint8_t> m = c.template ReinterpretCast<uint8_t>();"
+         "CompareScalar(m, a, (T)0.5f, CMPMODE::GT, n);",
          lambda x, _: np.packbits(x > 0.5, bitorder="little"), result="uint8"),
     Case("Select", "LocalTensor<uint8_t> m = bytes; Compare(m, a, b, CMPMODE::LT, n);"
          "Select(c, m, a, b, SELMODE::VSEL_TENSOR_TENSOR_MODE, n);",
