@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tests.emulator.core.snippet import kernel
 
 WAIT_V = "SetFlag<HardEvent::MTE2_V>(0); WaitFlag<HardEvent::MTE2_V>(0);"
@@ -113,7 +112,8 @@ def test_ub_to_ub_runs_on_the_vector_pipe(compiled):
 
 def test_copy_takes_masks_and_strides(compiled):
     body = (
-        f"{TENSOR} DataCopy(t, xGm, 128); {WAIT_V} Copy(t[128], t, (uint64_t)16, 2, {{1, 1, 2, 8}});"
+        f"{TENSOR} DataCopy(t, xGm, 128); {WAIT_V}"
+        "Copy(t[128], t, (uint64_t)16, 2, {1, 1, 2, 8});"
         "PipeBarrier<PIPE_ALL>(); DataCopy(zGm, t[128], 32);"
     )
     ran = run(compiled, body)

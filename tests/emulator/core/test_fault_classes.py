@@ -265,12 +265,22 @@ CASES = (
     ),
     Case(
         "TOO_MANY_LIVE_TENSORS",
+        "TQue<TPosition::VECIN, 9> q; pipe.InitBuffer(q, 9, 64); LocalTensor<float> t;\n"
+        "for (int i = 0; i < 9; ++i) {\n t = q.AllocTensor<float>(); /*!*/\n q.EnQue(t); }\n"
+        "for (int i = 0; i < 9; ++i) { t = q.DeQue<float>(); q.FreeTensor(t); }",
+        "TQue<TPosition::VECIN, 8> q; pipe.InitBuffer(q, 8, 64); LocalTensor<float> t;\n"
+        "for (int i = 0; i < 8; ++i) { t = q.AllocTensor<float>(); q.EnQue(t); }\n"
+        "for (int i = 0; i < 8; ++i) { t = q.DeQue<float>(); q.FreeTensor(t); }",
+    ),
+    Case(
+        "LIVE_TENSORS_UNQUEUED",
         "TQue<TPosition::VECIN, 1> q; pipe.InitBuffer(q, 9, 64); LocalTensor<float> t[9];\n"
         "for (int i = 0; i < 9; ++i) t[i] = q.AllocTensor<float>(); /*!*/\n"
         "for (int i = 0; i < 9; ++i) q.FreeTensor(t[i]);",
-        "TQue<TPosition::VECIN, 1> q; pipe.InitBuffer(q, 9, 64); LocalTensor<float> t[8];\n"
-        "for (int i = 0; i < 8; ++i) t[i] = q.AllocTensor<float>();\n"
-        "for (int i = 0; i < 8; ++i) q.FreeTensor(t[i]);",
+        "TQue<TPosition::VECCALC, 1> q; pipe.InitBuffer(q, 9, 64); LocalTensor<float> t[9];\n"
+        "for (int i = 0; i < 9; ++i) t[i] = q.AllocTensor<float>();\n"
+        "for (int i = 0; i < 9; ++i) q.FreeTensor(t[i]);",
+        "warning",
     ),
     Case(
         "TOO_MANY_BUFFERS",

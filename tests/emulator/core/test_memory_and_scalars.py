@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tests.emulator.core.snippet import kernel
 
 X = np.arange(4096, dtype=np.float32)
@@ -90,7 +89,8 @@ def test_queues_hand_out_what_was_put_in_first(compiled):
         "LocalTensor<float> b = in.AllocTensor<float>(); DataCopy(b, xGm[64], 8); in.EnQue(b);"
         "zGm.SetValue(0, (float)in.GetTensorCountInQue());"
         "zGm.SetValue(1, (float)in.VacantInQue()); zGm.SetValue(2, (float)in.HasIdleBuffer());"
-        "LocalTensor<float> c = in.DeQue<float>(); zGm.SetValue(3, c.GetValue(0)); in.FreeTensor(c);"
+        "LocalTensor<float> c = in.DeQue<float>(); zGm.SetValue(3, c.GetValue(0));"
+        "in.FreeTensor(c);"
         "in.DeQue<float>(c); zGm.SetValue(4, c.GetValue(0)); in.FreeTensor(c);"
         "zGm.SetValue(5, (float)in.HasTensorInQue());"
     )

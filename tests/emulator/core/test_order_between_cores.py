@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tests.emulator.core.snippet import kernel
 
 AIV_ONLY, AIC_ONLY, MIX_1_1, MIX_1_2 = 0, 1, 4, 5
@@ -115,7 +114,9 @@ def test_blocks_take_turns_on_the_cores_and_all_run(compiled):
 
 def test_a_tiling_key_chooses_a_branch_and_a_core_type(compiled):
     body = """
-      if (TILING_KEY_IS(7)) { KERNEL_TASK_TYPE(7, KERNEL_TYPE_MIX_AIC_1_1); zGm.SetValue(GetBlockIdx() * 16 + (g_coreType == AIC), 7.0f); }
+      if (TILING_KEY_IS(7)) { 
+        KERNEL_TASK_TYPE(7, KERNEL_TYPE_MIX_AIC_1_1);
+        zGm.SetValue(GetBlockIdx() * 16 + (g_coreType == AIC), 7.0f); }
       else { zGm.SetValue(0, 1.0f); }
     """
     ran = run(compiled, body, tiling_key=7)

@@ -16,8 +16,6 @@ constexpr uint64_t kScalarLocalCycles = 4;
 
 CoreFace* g_core = nullptr;
 
-Core* runningCore() { return static_cast<Core*>(g_core); }
-
 Core::Core() : CoreFace{} { arena = takeArena(); }
 Core::~Core() = default;
 

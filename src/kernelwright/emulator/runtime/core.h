@@ -76,7 +76,7 @@ struct Core : CoreFace {
   void tellScalarTime();  // gives the timing model the scalar accesses counted inline
 };
 
-Core* runningCore();
+inline Core* runningCore() { return static_cast<Core*>(g_core); }
 
 // Where an address lies on the running core's chip.
 struct LocalPlace {
@@ -84,7 +84,11 @@ struct LocalPlace {
   uint32_t offset;
   bool isLocal;
 };
-LocalPlace placeOf(const Core& core, const void* address);
+inline LocalPlace placeOf(const Core& core, const void* address) {
+  const uint64_t at = reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(core.arena);
+  if (at >= kSlotBytes * kMemoryCount) return {Memory::UB, 0, false};
+  return {static_cast<Memory>(at >> kSlotBits), static_cast<uint32_t>(at & (kSlotBytes - 1)), true};
+}
 const char* memoryName(Memory memory);
 Memory memoryOf(AscendC::TPosition position);
 uint32_t memoryBytes(Memory memory);

@@ -114,6 +114,20 @@ void reportLeaks(Queue& queue) {
   }
 }
 
+void reportLive(QueueState& state) {
+  for (size_t position = 0; position < state.live.size(); ++position) {
+    LiveTensors& live = state.live[position];
+    if (live.pc != nullptr && !live.isReported) {
+      FaultPlace place;
+      place.pc = live.pc;
+      fault(FaultCode::LIVE_TENSORS_UNQUEUED, place,
+            "AllocTensor makes %u live tensors of %s; %u is the most that may also be enqueued", live.most,
+            positionName(static_cast<AscendC::TPosition>(position)), chip().live_tensors);
+    }
+    live = {};
+  }
+}
+
 void reportFlags(QueueState& state) {
   for (int from = 0; from < kPipeCount; ++from) {
     for (int to = 0; to < kPipeCount; ++to) {
@@ -134,7 +148,7 @@ void reportFlags(QueueState& state) {
 void endQueues(Core& core) {
   QueueState& state = *core.queues;
   for (const auto& queue : state.queues) reportLeaks(*queue);
-  state.liveTensors = {};
+  reportLive(state);
   reportFlags(state);
 }
 

@@ -1,14 +1,8 @@
 #include "hazard.h"
 
-#include <cstring>
 #include <utility>
 
 namespace kw {
-
-bool Segment::sameState(const Segment& other) const {
-  return writeEpoch == other.writeEpoch && writePipe == other.writePipe &&
-         std::memcmp(readEpoch, other.readEpoch, sizeof readEpoch) == 0;
-}
 
 size_t Region::firstAfter(uint32_t low) const {
   size_t begin = 0;

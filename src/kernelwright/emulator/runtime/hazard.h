@@ -40,7 +40,13 @@ struct Segment {
   const void* readPc = nullptr;
   uint32_t readEpoch[kPipeCount] = {};
 
-  bool sameState(const Segment& other) const;
+  bool sameState(const Segment& other) const {
+    if (writeEpoch != other.writeEpoch || writePipe != other.writePipe) return false;
+    for (int i = 0; i < kPipeCount; ++i) {
+      if (readEpoch[i] != other.readEpoch[i]) return false;
+    }
+    return true;
+  }
 };
 
 struct Conflict {

@@ -45,12 +45,6 @@ char* localBase(AscendC::TPosition position) {
   return g_core->arena + (static_cast<uint64_t>(memoryOf(position)) << kSlotBits);
 }
 
-LocalPlace placeOf(const Core& core, const void* address) {
-  const uint64_t at = reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(core.arena);
-  if (at >= kArenaBytes) return {Memory::UB, 0, false};
-  return {static_cast<Memory>(at >> kSlotBits), static_cast<uint32_t>(at & (kSlotBytes - 1)), true};
-}
-
 void markInitialised(LocalMemory& memory, uint32_t low, uint32_t high) {
   if (memory.initialised.empty()) memory.initialised.resize(kSlotBytes / 64);
   memory.touched = std::max(memory.touched, high);

@@ -32,17 +32,25 @@ AscendC::TBuffAddr nowhere(const char* what) {
   return out;
 }
 
-void countLive(Queue& queue, int change) {
-  QueueState& state = *runningCore()->queues;
-  uint32_t& live = state.liveTensors[static_cast<size_t>(queue.spec.position)];
-  live = static_cast<uint32_t>(static_cast<int>(live) + change);
-  // The limit is that of event ids; a queue inside one pipe takes none.
+// The limit is that of event ids. Tensors that are never put into a queue take none, and neither
+// does a queue inside one pipe; so a position is at fault only once it also enqueues.
+void countLive(const Queue& queue, int change) {
+  LiveTensors& live = runningCore()->queues->live[static_cast<size_t>(queue.spec.position)];
+  live.count = static_cast<uint32_t>(static_cast<int>(live.count) + change);
   const PipePair pipes = queuePipes(queue.spec.source, queue.spec.destination);
-  if (change > 0 && live > chip().live_tensors && pipes.producer != pipes.consumer) {
-    fault(FaultCode::TOO_MANY_LIVE_TENSORS, FaultPlace(),
-          "AllocTensor makes %u live tensors of %s; %u is the most", live,
-          positionName(queue.spec.position), chip().live_tensors);
-  }
+  if (change < 0 || live.count <= chip().live_tensors || pipes.producer == pipes.consumer) return;
+  if (live.pc == nullptr) live.pc = runningCore()->pc;
+  live.most = std::max(live.most, live.count);
+}
+
+void checkLive(const Queue& queue) {
+  LiveTensors& live = runningCore()->queues->live[static_cast<size_t>(queue.spec.position)];
+  if (live.count <= chip().live_tensors || live.pc == nullptr) return;
+  live.isReported = true;
+  FaultPlace place;
+  place.pc = live.pc;
+  fault(FaultCode::TOO_MANY_LIVE_TENSORS, place, "AllocTensor makes %u live tensors of %s; %u is the most",
+        live.most, positionName(queue.spec.position), chip().live_tensors);
 }
 
 Buffer* findFree(Queue& queue) {
@@ -181,6 +189,7 @@ bool queueEnqueue(Queue* queue, Buffer* buffer, P source, P destination) {
           "EnQue: the %s queue of depth %zu holds %zu tensors already", positionName(queue->spec.position),
           depth, queue->waiting.size());
   }
+  checkLive(*queue);
   buffer->filled = core.signal(queuePipes(source, destination).producer);
   buffer->state = BufferState::kQueued;
   queue->waiting.push_back(buffer);

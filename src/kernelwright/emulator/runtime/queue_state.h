@@ -40,6 +40,12 @@ struct Flag {
   const void* pc = nullptr;
 };
 
+struct LiveTensors {
+  uint32_t count = 0, most = 0;
+  const void* pc = nullptr;  // the AllocTensor that passed the limit
+  bool isReported = false;
+};
+
 constexpr int kEventIds = 8;
 
 struct QueueState {
@@ -48,7 +54,7 @@ struct QueueState {
   const void* pipe = nullptr;  // the TPipe object that is open
   uint32_t buffers = 0;        // of the open TPipe
   bool isOverReported = false;
-  std::array<uint32_t, 32> liveTensors{};  // by position
+  std::array<LiveTensors, 32> live{};  // by position
   Flag flags[kPipeCount][kPipeCount][kEventIds];
   uint8_t taken[kPipeCount][kPipeCount] = {};   // ids that AllocEventID lent
   uint8_t fetched[kPipeCount][kPipeCount] = {};  // next id of FetchEventID
