@@ -62,6 +62,24 @@ def test_a_tail_goes_out_to_the_byte(compiled):
     assert ran.faults == ()
 
 
+def test_rows_without_padding_are_filled_up_with_their_first_element(compiled):
+    body = (
+        f"{TENSOR} DataCopyPad(t, xGm[3], DataCopyExtParams{{2, 20, 0, 0, 0}},"
+        f"DataCopyPadExtParams<float>{{false, 0, 0, 0.0f}}); {WAIT_STORE} DataCopy(zGm, t, 16);"
+    )
+    ran = run(compiled, body)
+    np.testing.assert_array_equal(ran.arrays[1][:16], [*X[3:8], 3, 3, 3, *X[8:13], 8, 8, 8])
+    assert ran.faults == ()
+
+
+def test_padding_without_a_value_is_unknown(compiled):
+    body = (
+        f"{TENSOR} DataCopyPad(t, xGm, DataCopyExtParams{{1, 20, 0, 0, 0}},"
+        f"DataCopyPadExtParams<float>{{false, 0, 3, 5.0f}}); {WAIT_STORE} DataCopy(zGm, t, 8);"
+    )
+    assert run(compiled, body).only("UNINITIALISED_TAIL").severity == "warning"
+
+
 def test_rows_go_out_from_blocks_of_their_own_with_gaps_in_bytes(compiled):
     body = (
         f"{TENSOR} DataCopy(t, xGm, 64); {WAIT_STORE}"

@@ -83,6 +83,7 @@ void countBuffers(uint32_t count) {
 }
 
 void pipeOpen(const void* pipe) {
+  if (runningCore() == nullptr) return;  // a global object: the first InitBuffer finds it open
   Core& core = *runningCore();
   core.queues->pipe = pipe;
   pipeReset();

@@ -7,6 +7,7 @@
 namespace kw {
 
 char* takeArena();
+void giveArena(char* arena);
 void clearMemories(Core& core);
 
 namespace {
@@ -17,7 +18,7 @@ constexpr uint64_t kScalarLocalCycles = 4;
 CoreFace* g_core = nullptr;
 
 Core::Core() : CoreFace{} { arena = takeArena(); }
-Core::~Core() = default;
+Core::~Core() { giveArena(arena); }
 
 void Core::begin(uint32_t launchBlock, uint32_t launchSub, uint32_t launchIndex) {
   block = launchBlock;

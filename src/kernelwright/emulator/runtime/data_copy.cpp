@@ -61,33 +61,34 @@ void charge(Instruction& run, const CopyArgs& args, CopyPath path, bool isOut) {
   run.cost(cost);
 }
 
-// One row into UB, filled up to whole 32-byte blocks: with the padding value where padding is
-// asked for, else with whatever is there.
-struct PadRow { uint64_t left, body, right, whole; };
+// One row into UB, filled up to whole 32-byte blocks: with the padding value, with the row's first
+// element where no padding is asked for, or (isPad = false beside a padding) with nothing known.
+struct PadRow { uint64_t left, body, whole, filled; };
 
 PadRow padRow(const CopyArgs& args) {
-  PadRow row{0, args.rowBytes, 0, 0};
-  if (args.form == CopyForm::kPad && args.isPadded) {
-    row.left = static_cast<uint64_t>(args.left) * args.itemBytes;
-    row.right = static_cast<uint64_t>(args.right) * args.itemBytes;
-  }
-  row.whole = (row.left + row.body + row.right + 31) / 32 * 32;
+  PadRow row{0, args.rowBytes, args.rowBytes, args.rowBytes};
+  if (args.form != CopyForm::kPad) return row;
+  row.left = static_cast<uint64_t>(args.left) * args.itemBytes;
+  const uint64_t right = static_cast<uint64_t>(args.right) * args.itemBytes;
+  row.whole = (row.left + row.body + right + 31) / 32 * 32;
+  const bool isKnown = args.isPadded || row.left + right == 0;
+  row.filled = isKnown ? row.whole : row.left + row.body;
   return row;
 }
 
-void fill(char* to, uint64_t bytes, const CopyArgs& args) {
-  for (uint64_t i = 0; i + args.itemBytes <= bytes; i += args.itemBytes) {
-    std::memcpy(to + i, &args.padBits, args.itemBytes);
-  }
+void fill(char* from, const char* to, const void* item, uint32_t itemBytes) {
+  for (; from + itemBytes <= to; from += itemBytes) std::memcpy(from, item, itemBytes);
 }
 
 void moveRowIn(Instruction& run, const CopyArgs& args, const PadRow& row, char* dst, const char* src) {
   const uint64_t have = gmRange(run, {src, args.rowBytes, false, false, nullptr});
   if (run.skipsValues()) return;
-  std::memcpy(dst + row.left, src, have);
-  if (!args.isPadded) return;
-  fill(dst, row.left, args);
-  fill(dst + row.left + row.body, row.right, args);
+  char* body = dst + row.left;
+  std::memcpy(body, src, have);
+  if (row.whole == row.body || row.filled != row.whole) return;
+  const void* item = args.left + args.right == 0 ? static_cast<const void*>(body) : &args.padBits;
+  fill(dst, body, item, args.itemBytes);
+  fill(body + row.body, dst + row.whole, item, args.itemBytes);
 }
 
 }  // namespace
@@ -101,12 +102,7 @@ void copyIn(const CopyArgs& given) {
   run.aligned(args.dst, 32, "dst");
   const PadRow row = padRow(args);
   const uint64_t step = row.whole + args.dstGap;
-  // Only what is really written counts as initialised; the whole row is occupied.
-  const uint64_t written = args.isPadded ? row.whole : row.left + row.body;
-  if (!run.writeRows(args.dst, args.rows, args.rows > 1 && step == row.whole ? row.whole : written,
-                     step, "dst")) {
-    return;
-  }
+  if (!run.writeRows(args.dst, args.rows, row.filled, step, "dst")) return;
   const bool isOne = args.srcGap == 0 && step == args.rowBytes && row.left == 0;
   if (isOne) {
     args.rowBytes *= args.rows;

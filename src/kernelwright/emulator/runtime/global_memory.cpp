@@ -175,10 +175,11 @@ void gmTouch(GmRecord& record, const GmAccess& access, Pipe pipe, const char* ap
   if (access.bytes == 0) return;
   const Core& core = *runningCore();
   const uint32_t p = static_cast<uint32_t>(pipe);
-  if (record.lines.empty()) {
+  if (record.lines == nullptr) {
     record.lineBase = reinterpret_cast<uint64_t>(record.start) >> 6;
     const uint64_t end = (reinterpret_cast<uint64_t>(record.start) + record.bytes + 63) >> 6;
-    record.lines.resize(end - record.lineBase);
+    record.lines.reset(static_cast<GmLine*>(std::calloc(end - record.lineBase, sizeof(GmLine))));
+    if (record.lines == nullptr) std::abort();
   }
   Touch touch{record, access, core, pipe,
               Stamp::of(core.index, p, core.pipes[p].seen.at[p], access.isAtomic), api, {}};
@@ -231,7 +232,7 @@ std::string nearestRecord(const void* address) {
 
 void beginGm(uint32_t) {
   for (const auto& record : records()) {
-    record->lines.clear();
+    record->lines.reset();
     record->shared.clear();
   }
 }

@@ -1,6 +1,7 @@
 // Global memory: its registered ranges, and for each 64-byte line who wrote and who read it last.
 #pragma once
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -36,7 +37,8 @@ struct GmRecord {
   char* start;
   uint64_t bytes;
   std::string name;
-  std::vector<GmLine> lines;
+  // Zeroed, and untouched pages of it take no memory; null until the first access.
+  std::unique_ptr<GmLine[], void (*)(void*)> lines{nullptr, std::free};
   uint64_t lineBase;  // address / 64 of the first line
   // Lines that several cores wrote side by side: the earlier ones.
   std::unordered_map<uint64_t, std::vector<OldWriter>> shared;

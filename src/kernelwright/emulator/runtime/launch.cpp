@@ -24,6 +24,17 @@ using AscendC::KernelMetaType;
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGVTALRM};
 constexpr size_t kCrashCount = sizeof kCrashes / sizeof kCrashes[0];
 
+// Cores and stacks that no launch uses now; making one costs more than a short kernel.
+struct Idle {
+  std::vector<std::unique_ptr<Core>> cores;
+  std::vector<std::unique_ptr<Fibre>> fibres;
+};
+
+Idle& idle() {
+  static Idle all;
+  return all;
+}
+
 struct { uint32_t firstBlock, blockCount, limitMs; } g_limits;
 
 void startClock(uint32_t milliseconds) {
@@ -92,7 +103,10 @@ uint64_t launchTilingKey() { return g_launch == nullptr ? 0 : g_launch->options(
 Launch::Launch(void (*body)(void*), void* context, const KwLaunch& options)
     : body_(body), context_(context), options_(options) {
   if (options_.blocks == 0) options_.blocks = 1;
-  configure(options_.task_type == 0 ? 0 : options_.task_type - 1);
+  const uint32_t undeclared = options_.uses_matmul != 0
+                                  ? static_cast<uint32_t>(AscendC::KERNEL_TYPE_MIX_AIC_1_2)
+                                  : static_cast<uint32_t>(AscendC::KERNEL_TYPE_AIV_ONLY);
+  configure(options_.task_type == 0 ? undeclared : options_.task_type - 1);
 }
 
 void Launch::configure(uint32_t type) {
@@ -146,12 +160,12 @@ void Launch::enterCore(void* self) {
 
 void Launch::startCore(uint32_t index) {
   CoreRun& run = runs_[index];
-  if (idleCores_.empty()) idleCores_.push_back(std::make_unique<Core>());
-  if (idleFibres_.empty()) idleFibres_.push_back(std::make_unique<Fibre>());
-  run.core = std::move(idleCores_.back());
-  run.fibre = std::move(idleFibres_.back());
-  idleCores_.pop_back();
-  idleFibres_.pop_back();
+  if (idle().cores.empty()) idle().cores.push_back(std::make_unique<Core>());
+  if (idle().fibres.empty()) idle().fibres.push_back(std::make_unique<Fibre>());
+  run.core = std::move(idle().cores.back());
+  run.fibre = std::move(idle().fibres.back());
+  idle().cores.pop_back();
+  idle().fibres.pop_back();
   run.isStarted = true;
   const uint32_t block = index / perBlock_;
   const uint32_t sub = index % perBlock_;
@@ -179,8 +193,8 @@ void Launch::endCore(uint32_t index) {
   timing_.leave(*core.clock);
   g_core = nullptr;
   run.isEnded = true;
-  idleCores_.push_back(std::move(run.core));
-  idleFibres_.push_back(std::move(run.fibre));
+  idle().cores.push_back(std::move(run.core));
+  idle().fibres.push_back(std::move(run.fibre));
 }
 
 void Launch::resumeCore(uint32_t index) {

@@ -62,8 +62,6 @@ class Launch {
   KwLaunch options_;
   Timing timing_;
   std::vector<CoreRun> runs_;
-  std::vector<std::unique_ptr<Core>> idleCores_;
-  std::vector<std::unique_ptr<Fibre>> idleFibres_;
   uint32_t type_ = 0;
   uint32_t perBlock_ = 1;
   uint32_t runningBlocks_ = 1;

@@ -93,9 +93,16 @@ char* takeArena() {
   void* raw = mmap(nullptr, kArenaBytes + kSlotBytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) std::abort();
-  const uint64_t at = (reinterpret_cast<uint64_t>(raw) + kSlotBytes - 1) & ~(kSlotBytes - 1);
-  return reinterpret_cast<char*>(at);
+  char* start = static_cast<char*>(raw);
+  char* arena = reinterpret_cast<char*>((reinterpret_cast<uint64_t>(raw) + kSlotBytes - 1) &
+                                        ~(kSlotBytes - 1));
+  const auto before = static_cast<size_t>(arena - start);
+  if (before != 0) munmap(start, before);
+  munmap(arena + kArenaBytes, kSlotBytes - before);
+  return arena;
 }
+
+void giveArena(char* arena) { munmap(arena, kArenaBytes); }
 
 void clearMemories(Core& core) {
   for (LocalMemory& memory : core.memories) {

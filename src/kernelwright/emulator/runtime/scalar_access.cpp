@@ -14,7 +14,7 @@ void flushLine(Core& core, ScalarLine& line) {
   if (line.tag == ~0ull || line.dirty == 0) return;
   GmRecord* record = gmFind(reinterpret_cast<void*>((line.tag << 6) + static_cast<uint64_t>(
                                 __builtin_ctzll(line.dirty))));
-  if (record == nullptr || record->lines.empty()) return;
+  if (record == nullptr || record->lines == nullptr) return;
   GmLine& kept = record->lines[line.tag - record->lineBase];
   const PipeOrder& scalar = core.pipes[0];
   if (kept.writer.word == Stamp::of(core.index, 0, scalar.seen.at[0]).word) kept.mask |= line.dirty;
