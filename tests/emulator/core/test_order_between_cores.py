@@ -143,3 +143,10 @@ def test_a_loop_without_end_is_cut_off_at_its_line(compiled, chip):
     finally:
         chip.kw_restrict(0, 0, 0)
     assert ran.only("HANG").line == made.line_of("/*!*/")
+
+
+def test_blocks_that_write_the_same_scalar_are_only_suspicious(compiled):
+    same = run(compiled, "for (int i = 0; i < 16; ++i) zGm.SetValue(i, 2.0f);", blocks=2)
+    assert same.errors == [] and "GM_SAME_VALUE_WRITTEN" in same.codes
+    other = run(compiled, "zGm.SetValue(3, 1.0f + GetBlockIdx());", blocks=2)
+    assert "GM_RACE_BLOCKS" in other.codes

@@ -24,6 +24,7 @@
 #include "kw/atomic.h"
 #include "kw/sync.h"
 #include "kw/scalar.h"
+#include "kw/std.h"
 #include "kw/system.h"
 #include "kw/vector_binary.h"
 #include "kw/vector_unary.h"

@@ -63,7 +63,7 @@ void flushScalarLines(Core& core) {
   }
 }
 
-bool scalarGm(const void* address, uint32_t bytes, bool isWrite) {
+bool scalarGm(const void* address, uint32_t bytes, bool isWrite, const void* value) {
   Core& core = *runningCore();
   core.pc = __builtin_return_address(0);
   const uint64_t at = reinterpret_cast<uint64_t>(address);
@@ -84,7 +84,7 @@ bool scalarGm(const void* address, uint32_t bytes, bool isWrite) {
   }
   if (line.tag != at >> 6) flushLine(core, line);
   const uint64_t dirty = line.tag == at >> 6 ? line.dirty : 0;
-  gmTouch(*record, {address, bytes, isWrite, false, nullptr}, Pipe::S, isWrite ? kSet : kGet);
+  gmTouch(*record, {address, bytes, isWrite, false, value}, Pipe::S, isWrite ? kSet : kGet);
   const uint64_t index = (at >> 6) - record->lineBase;
   const bool shared = record->lines[index].writer.core() != core.index
                           ? record->lines[index].writer.isSet()

@@ -54,15 +54,16 @@ extern CoreFace* g_core;
 
 // Slow paths of scalar accesses. The first checks a touch of global memory and returns whether
 // it may be done; the second the same for an on-chip tensor.
-bool scalarGm(const void* address, uint32_t bytes, bool isWrite);
+bool scalarGm(const void* address, uint32_t bytes, bool isWrite, const void* value);
 bool scalarLocal(const void* address, uint32_t bytes, bool isWrite);
 
-KW_API bool mayTouchGm(const void* address, uint32_t bytes, bool isWrite) {
+// `value` is what a write brings: two cores may write the same.
+KW_API bool mayTouchGm(const void* address, uint32_t bytes, bool isWrite, const void* value = nullptr) {
   const uint64_t at = reinterpret_cast<uint64_t>(address);
   ScalarLine& line = g_core->lines[(at >> 6) & (kScalarLines - 1)];
   const uint64_t mask = ((bytes < 64 ? 1ull << bytes : 0) - 1) << (at & 63);
   if (__builtin_expect(line.tag != at >> 6 || (isWrite && line.dirty == 0), 0)) {
-    return scalarGm(address, bytes, isWrite);
+    return scalarGm(address, bytes, isWrite, value);
   }
   g_core->scalarHits++;
   if (isWrite) line.dirty |= mask;

@@ -15,7 +15,7 @@ class Element {
     return may ? *address_ : T();
   }
   KW_API void set(T value) const {
-    const bool may = isGlobal ? mayTouchGm(address_, sizeof(T), true)
+    const bool may = isGlobal ? mayTouchGm(address_, sizeof(T), true, &value)
                               : mayWriteLocal(address_, sizeof(T));
     if (may) *address_ = value;
   }
