@@ -53,6 +53,10 @@ _Value._fields_ = [
 ]
 
 
+OBSERVERS: list[Callable[[str], bool]] = []
+"""Told the name of every function of a binding that is called; True leaves its kernels out."""
+
+
 @dataclass(slots=True)
 class Session:
     """The libraries of one build folder in this process."""
@@ -144,6 +148,9 @@ def _function(session: Session, entry: Mapping[str, Any]) -> Callable[..., objec
     parameters = [parameter["name"] for parameter in entry["parameters"]]
 
     def function(*args: object, **named: object) -> object:
+        # An observer may want the call without its kernels: what is returned then shows their work.
+        is_dry = OBSERVERS and any([observer(name) for observer in OBSERVERS])
+        session.runtime.kw_host_dry_run(1 if is_dry else 0)
         if len(args) > len(parameters) or set(named) - set(parameters[len(args) :]):
             raise TypeError(f"{name}(): incompatible function arguments; it takes {parameters}")
         rest = [named.get(parameter, ...) for parameter in parameters[len(args) :]]

@@ -155,8 +155,9 @@ def build(
 def _registered(
     project: OperatorProject, folder: Path, tools: Runtime, run: Run
 ) -> tuple[Operator, ...] | BuildFault:
-    module = "kernelwright.emulator.describe_host"
-    argv = [sys.executable, "-m", module, str(tools.library), str(folder / HOST_LIBRARY)]
+    # By its path: a confined Python need not find the package it belongs to.
+    script = Path(__file__).with_name("describe_host.py")
+    argv = [sys.executable, str(script), str(tools.library), str(folder / HOST_LIBRARY)]
     said = run(argv, folder)
     if said.returncode != 0:
         return BuildFault(HOST, f"the host library does not load: {said.stderr.strip()}")

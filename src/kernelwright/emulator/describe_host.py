@@ -1,7 +1,7 @@
 """Loads a project's host library and prints its operators as JSON; runs in a child.
 
 Loading runs the project's static constructors, so this never happens in the trusted process.
-Usage: `python -m kernelwright.emulator.describe_host RUNTIME HOST`.
+Usage: `python describe_host.py RUNTIME HOST`; it needs the standard library only.
 """
 
 from __future__ import annotations

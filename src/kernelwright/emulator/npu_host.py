@@ -106,8 +106,9 @@ def _module() -> ModuleType:
         "set_device": lambda device: None,
         "synchronize": lambda device=None: None,
         "empty_cache": lambda: None,
-        "manual_seed": torch.manual_seed,
-        "manual_seed_all": torch.manual_seed,
+        # torch.manual_seed calls these for every device: they must not call it again.
+        "manual_seed": torch.default_generator.manual_seed,
+        "manual_seed_all": torch.default_generator.manual_seed,
         "get_device_name": lambda device=None: DEVICE_NAME,
         "current_stream": lambda device=None: stream,
         "default_stream": lambda device=None: stream,

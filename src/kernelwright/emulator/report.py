@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,15 +26,22 @@ class Line:
     line: int
 
 
+def _asked(command: Sequence[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
 @dataclass(slots=True)
 class Lines:
     """Source lines of addresses in loaded libraries, asked of `addr2line` and remembered.
 
     Attributes:
         tool: The command.
+        ask: Runs a command and returns what it prints; a library may be untrusted, so whoever
+            has a sandbox runs it there.
     """
 
     tool: str = "addr2line"
+    ask: Callable[[Sequence[str]], str] = _asked
     _known: dict[tuple[str, int], Line] = field(default_factory=dict)
 
     def learn(self, places: Sequence[tuple[str, int]]) -> None:
@@ -54,9 +61,8 @@ class Lines:
 
     def _frames(self, image: str, offsets: Sequence[int]) -> list[list[Line]]:
         command = [self.tool, "-a", "-i", "-e", image, *(hex(offset) for offset in offsets)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
         answers: list[list[Line]] = []
-        for text in done.stdout.splitlines():
+        for text in self.ask(command).splitlines():
             if text.startswith("0x"):
                 answers.append([])
             elif (match := _FRAME.match(text)) and answers:

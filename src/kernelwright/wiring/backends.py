@@ -36,6 +36,21 @@ def make_backend(name: str, settings: Settings, sandbox: Sandbox) -> Backend:
             ),
             timeouts=Timeouts(wall_s, wall_s, wall_s, wall_s),
         )
+    if name == "ascendc":
+        wall_s = max(settings.sandbox.wall_s, settings.ascendc.wall_s)
+        return factory(
+            sandbox,
+            cache_folder=folder,
+            chip=settings.ascendc.chip,
+            limits=Limits(
+                wall_s=_LIFE_S,
+                cpu_s=_LIFE_S,
+                memory_bytes=settings.sandbox.memory_bytes,
+                processes=1,
+            ),
+            timeouts=Timeouts(wall_s, wall_s, wall_s, wall_s),
+            options={"strict_sync": settings.ascendc.strict_sync},
+        )
     return factory(sandbox, cache_folder=folder)
 
 

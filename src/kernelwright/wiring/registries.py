@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from kernelwright.core.ports import Backend, Generator, Model, Store, Strategy
 from kernelwright.core.registry import Registry
+from kernelwright.dsl.lower.target import Lowering
 
 BACKENDS: Registry[Backend] = Registry(
     kind="backend",
     group="kernelwright.backends",
-    built_in={"cpu": "kernelwright.backends.cpu.backend:CpuBackend"},
+    built_in={
+        "cpu": "kernelwright.backends.cpu.backend:CpuBackend",
+        "ascendc": "kernelwright.backends.ascendc.backend:AscendBackend",
+    },
 )
 
 GENERATORS: Registry[Generator] = Registry(
@@ -30,3 +34,9 @@ STORES: Registry[Store] = Registry(
 )
 
 MODELS: Registry[Model] = Registry(kind="model", group="kernelwright.models", built_in={})
+
+LOWERINGS: Registry[Lowering] = Registry(
+    kind="lowering",
+    group="kernelwright.lowerings",
+    built_in={"cpp": "kernelwright.dsl.lower.target:CppLowering"},
+)

@@ -30,6 +30,18 @@ class CpuSettings(BaseModel):
     threads: int = Field(default=1, ge=1, description="Threads of candidate and baseline alike.")
 
 
+class AscendcSettings(BaseModel):
+    """The Ascend C backend."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    chip: str = Field(default="910B2", description="Chip that is emulated.")
+    wall_s: float = Field(default=300.0, gt=0, description="Seconds for one emulated call.")
+    strict_sync: bool = Field(
+        default=False, description="Dependent vector instructions need PipeBarrier<PIPE_V>."
+    )
+
+
 class SandboxSettings(BaseModel):
     """Limits of untrusted processes."""
 
@@ -59,6 +71,7 @@ class Settings(BaseSettings):
 
     store: Path | None = Field(default=None, description="Database; None is the user's own.")
     cpu: CpuSettings = CpuSettings()
+    ascendc: AscendcSettings = AscendcSettings()
     sandbox: SandboxSettings = SandboxSettings()
     memory: MemorySettings = MemorySettings()
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.backends.cpu.build_cache import BuildCache, Library
+from kernelwright.backends.build_cache import BuildCache, Library
 from kernelwright.backends.cpu.declarations import kernels_in
-from kernelwright.backends.cpu.diagnostics import MOST_CHARACTERS, cleaned
+from kernelwright.backends.diagnostics import MOST_CHARACTERS, cleaned
 from kernelwright.backends.cpu.parts import complaint_about
 from kernelwright.backends.cpu.profiling import profile_of
-from kernelwright.backends.cpu.seed_knowledge import seed_items
+from kernelwright.backends.seed_knowledge import seed_items
 from kernelwright.backends.cpu.static_facts import facts_of, forbidden_symbols
 from kernelwright.backends.cpu.toolchain import Compiled
 from kernelwright.backends.cpu.vector_extensions import this_processor
@@ -274,7 +274,7 @@ def test_parts_that_do_not_make_a_candidate_are_named(files: dict[str, str], wor
 
 
 def test_knowledge_has_api_and_practice_items_with_schedule_hints() -> None:
-    items = seed_items()
+    items = seed_items("cpu")
     assert {item.kind for item in items} == {MemoryKind.API, MemoryKind.PRACTICE}
     assert all(item.backend == "cpu" and item.title and len(item.body) > 100 for item in items)
     assert len({item.item_id for item in items}) == len(items) >= 8
@@ -284,4 +284,4 @@ def test_knowledge_has_api_and_practice_items_with_schedule_hints() -> None:
 def test_a_knowledge_file_without_a_head_is_refused(tmp_path: Path) -> None:
     (tmp_path / "broken.md").write_text("just text")
     with pytest.raises(RecordUnreadable, match="broken.md"):
-        seed_items(tmp_path)
+        seed_items("cpu", tmp_path)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from kernelwright.backends.cpu.build_cache import BuildCache, Library
+from kernelwright.backends.build_cache import BuildCache, Library
 from kernelwright.backends.cpu.copy_ceiling import CopyCeilings
 from kernelwright.backends.cpu.declarations import Kernel, kernels_in
 from kernelwright.backends.cpu.export import exported
@@ -17,11 +17,11 @@ from kernelwright.backends.cpu.parts import MODEL, complaint_about, cpp_parts, i
 from kernelwright.backends.cpu.profiling import profile_of
 from kernelwright.backends.cpu.restore import restored
 from kernelwright.backends.cpu.screening import screened
-from kernelwright.backends.cpu.seed_knowledge import seed_items
 from kernelwright.backends.cpu.shim import shim_source
 from kernelwright.backends.cpu.static_facts import facts_of, forbidden_symbols
 from kernelwright.backends.cpu.toolchain import BASE_FLAGS, LIBRARY, OPENMP, Toolchain
 from kernelwright.backends.model_rules.torch_names import DISPATCHED
+from kernelwright.backends.seed_knowledge import seed_items
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.execution import Build, Failure, Finding
 from kernelwright.core.fingerprint import Json, fingerprint
@@ -201,7 +201,7 @@ class CpuBackend:
 
     def knowledge(self) -> tuple[MemoryItem, ...]:
         """Return what is known about writing for this backend before any rollout."""
-        return seed_items()
+        return seed_items(self.name)
 
     @contextmanager
     def _opened(self, build: Build) -> Iterator[Module]:

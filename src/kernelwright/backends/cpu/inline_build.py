@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelwright.backends.cpu.diagnostics import cleaned
 from kernelwright.backends.cpu.shim import RUNTIME
 from kernelwright.backends.cpu.static_facts import inline_symbols
+from kernelwright.backends.diagnostics import cleaned
 from kernelwright.core.errors import ToolchainMissing
 from kernelwright.core.execution import Failure
 from kernelwright.core.verdict import Category

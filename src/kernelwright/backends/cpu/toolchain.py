@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kernelwright.backends.cpu.diagnostics import cleaned
 from kernelwright.backends.cpu.vector_extensions import Processor, this_processor
+from kernelwright.backends.diagnostics import cleaned
 from kernelwright.core.errors import ToolchainMissing
 from kernelwright.core.execution import Failure
 from kernelwright.core.verdict import Category

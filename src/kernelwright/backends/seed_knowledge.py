@@ -1,4 +1,4 @@
-"""Seed knowledge of the CPU backend: the files in `knowledge/`, as memory items.
+"""Seed knowledge of a backend: the Markdown files of its folder `knowledge/`, as memory items.
 
 A file starts with lines `name: value` between two lines `---` (kind, title, category, schedule)
 and goes on with the text that a generator is shown. `schedule` lists `name=value` pairs.
@@ -11,20 +11,24 @@ from pathlib import Path
 from kernelwright.core.errors import RecordUnreadable
 from kernelwright.core.memory_item import MemoryItem, MemoryKind
 
-FOLDER = Path(__file__).parent / "knowledge"
 VERSION = "1"
 
 
-def seed_items(folder: Path = FOLDER) -> tuple[MemoryItem, ...]:
+def seed_items(backend: str, folder: Path | None = None) -> tuple[MemoryItem, ...]:
     """Return the items of every Markdown file in a folder, in order of file name.
+
+    Args:
+        backend: Backend that they are about.
+        folder: Where they lie; None is the backend's own folder.
 
     Raises:
         RecordUnreadable: if a file has no front matter or an unknown kind.
     """
-    return tuple(_item(path) for path in sorted(folder.glob("*.md")))
+    place = Path(__file__).parent / backend / "knowledge" if folder is None else folder
+    return tuple(_item(path, backend) for path in sorted(place.glob("*.md")))
 
 
-def _item(path: Path) -> MemoryItem:
+def _item(path: Path, backend: str) -> MemoryItem:
     text = path.read_text(encoding="utf-8")
     pieces = text.split("---\n", 2)
     fields = dict(_pair(line) for line in pieces[1].splitlines()) if len(pieces) == 3 else {}
@@ -39,7 +43,7 @@ def _item(path: Path) -> MemoryItem:
         kind=MemoryKind(fields["kind"]),
         title=fields["title"],
         body=pieces[2].strip(),
-        backend="cpu",
+        backend=backend,
         category=fields.get("category", ""),
         schedule=tuple((name, value) for name, _, value in (c.partition("=") for c in choices)),
         version=VERSION,
