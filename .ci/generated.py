@@ -63,7 +63,7 @@ def extensions() -> str:
     from kernelwright.wiring import registries
 
     rows = ["| kind | built in | entry-point group of other packages |", "|---|---|---|"]
-    for name in ("BACKENDS", "GENERATORS", "STRATEGIES", "STORES", "MODELS"):
+    for name in ("BACKENDS", "GENERATORS", "STRATEGIES", "STORES", "MODELS", "LOWERINGS"):
         registry = getattr(registries, name)
         built_in = ", ".join(f"`{key}`" for key in registry.built_in) or "none yet"
         rows.append(f"| {registry.kind} | {built_in} | `{registry.group}` |")

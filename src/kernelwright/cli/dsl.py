@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from kernelwright.cli import program
 from kernelwright.cli.console import EXIT_DONE, EXIT_WRONG, emit, say
 from kernelwright.cli.options import JsonFlag
 from kernelwright.wiring.language import check_program_file, explained, language_specification
 
-app = typer.Typer(no_args_is_help=True, help="Check and explain programs of the kernel language.")
+app = typer.Typer(no_args_is_help=True, help="Check, run, lower and explain kernel programs.")
 
 ProgramFile = Annotated[Path, typer.Argument(help="A file with kernels and host functions.")]
 TargetName = Annotated[
@@ -30,6 +31,9 @@ def check_command(
     else:
         say(checked.text or f"{file}: no errors")
     return EXIT_DONE if checked.is_ok else EXIT_WRONG
+
+
+program.add_to(app)
 
 
 @app.command("explain", epilog="Example:\n\n  kernelwright dsl explain E303")

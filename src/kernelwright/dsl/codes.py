@@ -328,6 +328,13 @@ CODES: dict[str, Code] = {
         "",
         "",
     ),
+    "E902": Code(
+        "the compiled program did not come back",
+        "Compiled programs run in the sandbox, under limits of time and memory. One that crashes "
+        "is a bug of this compiler: an accepted program stays inside its tensors.",
+        "",
+        "",
+    ),
     "W410": Code(
         "a sum is accumulated in f16",
         "Long f16 sums lose small terms; cast to f32 first.",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelwright.core.errors import UnknownName, UsageMistake
+from kernelwright.core.errors import UnknownName
 from kernelwright.core.fingerprint import Json
-from kernelwright.dsl import CODES, check_file, explain, specification
+from kernelwright.dsl import CODES, explain, specification
+from kernelwright.wiring.programs import read_program
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,7 @@ def check_program_file(path: Path, *, target: str) -> Checked:
         UsageMistake: if the file cannot be read.
         UnknownName: if there is no such target.
     """
-    try:
-        result = check_file(path, target=target)
-    except OSError as error:
-        raise UsageMistake(
-            f"{path} cannot be read: {error.strerror}", fix="name a file with a program"
-        ) from error
+    result = read_program(path, target=target)
     return Checked(result.is_ok, result.to_json(), result.to_text())
 
 

@@ -11,7 +11,7 @@ import kernelwright.dsl
 from kernelwright.dsl import CODES, explain
 
 CODE = re.compile(r"\"([EW]\d{3})\"")
-AT_RUN_TIME = {"E801", "E802", "E803", "E901", "E702"}
+AT_RUN_TIME = {"E801", "E802", "E803", "E901", "E902", "E702"}
 
 
 def test_every_code_that_is_said_is_explained_and_the_other_way_round() -> None:
