@@ -129,6 +129,39 @@ def compiled(
 
 
 @pytest.fixture(scope="session")
+def compiled_together(
+    made_runtime: Runtime, chip: ctypes.CDLL, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., dict[str, Kernel]]:
+    """Compile many kernels as one unit: `compiled_together({name: source}, parameters=3)`.
+
+    Each source is as `compiled` takes it; lines are those of its own text.
+    """
+    folder = tmp_path_factory.mktemp("together")
+    lines = Lines()
+
+    def make(sources: Mapping[str, str], *, parameters: int) -> dict[str, Kernel]:
+        call = ", ".join(f"static_cast<uint8_t*>(args[{i}])" for i in range(parameters))
+        text = "".join(
+            f'#define kernel kernel_{i}\n#line 1 "{name}.cpp"\n{source}\n#undef kernel\n'
+            f'extern "C" void kw_entry_{i}(void** args) {{ kernel_{i}({call}); }}\n'
+            for i, (name, source) in enumerate(sources.items())
+        )
+        path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.cpp"
+        path.write_text(text, encoding="utf-8")
+        output = path.with_suffix(".so")
+        command = kernel_command(made_runtime, path, output)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        library = ctypes.CDLL(str(output))
+        return {
+            name: Kernel(getattr(library, f"kw_entry_{i}"), source, chip, lines)
+            for i, (name, source) in enumerate(sources.items())
+        }
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def complaint(
     made_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], str]:

@@ -23,8 +23,11 @@ from kernelwright.core.errors import MachineLacks, ToolchainMissing
 INCLUDE = Path(__file__).parent / "include"
 SOURCES = Path(__file__).parent / "runtime"
 STANDARD = ("-std=c++17", "-fPIC", "-w")
-KERNEL_FLAGS = (*STANDARD, "-O2", "-g1", "-fno-optimize-sibling-calls", "-DKW_KERNEL_SIDE")
-"""How a kernel is compiled. Faults find their line by return addresses: no sibling calls."""
+KERNEL_FLAGS = (
+    *STANDARD, "-O2", "-g1", "-fno-optimize-sibling-calls", "-fno-ipa-icf", "-fno-crossjumping",
+    "-fno-tree-tail-merge", "-DKW_KERNEL_SIDE",
+)  # fmt: skip
+"""How a kernel is compiled. Faults find their line by return addresses: each call keeps its own."""
 RUNTIME_FLAGS = (*STANDARD, "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-g1")
 HOST_FLAGS = (*STANDARD, "-O0", "-DTORCH_EXTENSION_NAME=custom_ops_lib")
 """How op_host sources and bindings are compiled: each runs for microseconds."""

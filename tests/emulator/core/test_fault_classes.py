@@ -353,16 +353,26 @@ CASES = (
 )
 
 
-def ran(compiled, case: Case, body: str):
-    text = kernel(body, queues=case.queues)
+@pytest.fixture(scope="module")
+def kernels(compiled_together):
+    """The kernels of all cases, in one library: by number and whether they keep the rule."""
+    sources = {
+        f"case_{number}_{word}": kernel(body, queues=case.queues)
+        for number, case in enumerate(CASES)
+        for word, body in (("bad", case.bad), ("good", case.good))
+    }
+    return compiled_together(sources, parameters=2)
+
+
+def ran(made, case: Case):
     arrays = np.arange(4096, dtype=np.float32), np.zeros(4096, np.float32)
-    made = compiled(text, parameters=2)
-    return made, made.run(*arrays, names="xz", blocks=case.blocks, **case.mode)
+    return made.run(*arrays, names="xz", blocks=case.blocks, **case.mode)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.code)
-def test_a_broken_rule_is_reported_once_with_its_line(compiled, case):
-    made, outcome = ran(compiled, case, case.bad)
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[case.code for case in CASES])
+def test_a_broken_rule_is_reported_once_with_its_line(kernels, number):
+    case, made = CASES[number], kernels[f"case_{number}_bad"]
+    outcome = ran(made, case)
     found = [fault for fault in outcome.faults if fault.code == case.code]
     assert len(found) == 1, [fault.text for fault in outcome.faults]
     assert found[0].severity == case.severity
@@ -370,7 +380,7 @@ def test_a_broken_rule_is_reported_once_with_its_line(compiled, case):
     assert found[0].block in range(case.blocks)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.code)
-def test_the_clean_twin_has_no_fault(compiled, case):
-    _, outcome = ran(compiled, case, case.good)
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[case.code for case in CASES])
+def test_the_clean_twin_has_no_fault(kernels, number):
+    outcome = ran(kernels[f"case_{number}_good"], CASES[number])
     assert outcome.faults == (), [fault.text for fault in outcome.faults]

@@ -114,7 +114,7 @@ def test_blocks_take_turns_on_the_cores_and_all_run(compiled):
 
 def test_a_tiling_key_chooses_a_branch_and_a_core_type(compiled):
     body = """
-      if (TILING_KEY_IS(7)) { 
+      if (TILING_KEY_IS(7)) {
         KERNEL_TASK_TYPE(7, KERNEL_TYPE_MIX_AIC_1_1);
         zGm.SetValue(GetBlockIdx() * 16 + (g_coreType == AIC), 7.0f); }
       else { zGm.SetValue(0, 1.0f); }

@@ -24,6 +24,7 @@ struct KwLaunch {
   uint8_t unchecked;       // no race or initialisation checks
   uint8_t keep_events;     // record the timeline
   uint8_t warm_l2;
+  uint8_t uses_matmul;     // MIX 1:2 unless the kernel declares another type
 };
 
 void kw_configure_chip(const KwChip* chip);
