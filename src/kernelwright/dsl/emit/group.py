@@ -169,7 +169,7 @@ class GroupPrinter:
         row = self.before if self.is_flat else self.row
         lead = f"lead({pointer}, {ITEM_BYTES[dtype]})"
         if self.is_led:
-            own = self.fresh("f")
+            own = self.fresh("w")
             row.append(f"const bool {own} = {far} && {lead} == from;")
             far = own
         else:
