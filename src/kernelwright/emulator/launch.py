@@ -28,6 +28,7 @@ class _LaunchOptions(ctypes.Structure):
         ("unchecked", ctypes.c_uint8),
         ("keep_events", ctypes.c_uint8),
         ("warm_l2", ctypes.c_uint8),
+        ("uses_matmul", ctypes.c_uint8),
     ]
 
 
@@ -58,6 +59,7 @@ class LaunchMode:
         is_timing_only: Whether values are skipped.
         is_unchecked: Whether race and initialisation checks are skipped.
         keeps_events: Whether the timeline is recorded.
+        uses_matmul: Whether blocks are MIX 1:2 unless the kernel declares another type.
     """
 
     blocks: int = 1
@@ -67,6 +69,7 @@ class LaunchMode:
     is_timing_only: bool = False
     is_unchecked: bool = False
     keeps_events: bool = False
+    uses_matmul: bool = False
 
 
 def load_runtime(library: Path) -> ctypes.CDLL:
@@ -93,7 +96,7 @@ def launch(
     options = _LaunchOptions(
         name.encode(), mode.blocks, 0 if mode.task_type is None else mode.task_type + 1,
         mode.tiling_key, tiling.address if tiling else None, tiling.size_bytes if tiling else 0,
-        mode.is_strict, mode.is_timing_only, mode.is_unchecked, mode.keeps_events, False,
+        mode.is_strict, mode.is_timing_only, mode.is_unchecked, mode.keeps_events, False, mode.uses_matmul,
     )  # fmt: skip
     for operand in operands:
         runtime.kw_gm_register(operand.address, operand.size_bytes, operand.name.encode())

@@ -15,6 +15,7 @@ namespace {
 struct KernelLibrary {
   std::string path;
   void (*entry)(void**) = nullptr;
+  bool usesMatmul = false;
 };
 
 std::map<std::string, KernelLibrary>& libraries() {
@@ -47,6 +48,7 @@ KernelLibrary& libraryFor(const HostCall& call) {
     throw HostError(message);
   }
   std::memcpy(&library.entry, &entry, sizeof entry);
+  library.usesMatmul = dlsym(handle, "kw_uses_matmul_api") != nullptr;
   return library;
 }
 
@@ -108,6 +110,7 @@ void runKernel(HostCall& call) {
     workspaceStart = workspace.get() + (512 - address % 512) % 512;
   }
   KernelLaunch launch;
+  launch.usesMatmul = library.usesMatmul;
   std::vector<void*> args;
   addArguments(call.inputs, definition.inputs().size(), args);
   addArguments(call.outputs, definition.outputs().size(), args);

@@ -56,6 +56,7 @@ std::string launchOnChip(const KernelLaunch& launch) {
   options.tiling_key = launch.tilingKey;
   options.tiling = launch.tiling;
   options.tiling_bytes = launch.tilingBytes;
+  options.uses_matmul = launch.usesMatmul ? 1 : 0;
   return kw_launch(launch.body, launch.context, &options);
 }
 

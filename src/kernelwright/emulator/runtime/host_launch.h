@@ -20,6 +20,7 @@ struct KernelLaunch {
   uint32_t blockDim = 1;
   uint64_t tilingKey = 0;
   uint32_t scheduleMode = 0;
+  bool usesMatmul = false;  // a library with the Matmul API
   const void* tiling = nullptr;
   uint64_t tilingBytes = 0;
   std::vector<GlobalRange> ranges;

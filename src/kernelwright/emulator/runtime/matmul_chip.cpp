@@ -7,6 +7,8 @@
 
 namespace kw {
 
+bool isMatmulServer() { return runningCore()->coreType == AscendC::AIC; }
+
 bool wantsValues() { return !launchIsTimingOnly(); }
 
 void refuseMatmul(const char* code, const char* message) {
