@@ -7,11 +7,13 @@ Leaves:  the memory of buffers that need some to the kernel's printer (`Scope.in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kernelwright.dsl.builtins import BUILTINS
 from kernelwright.dsl.emit.lanes import CPP_TYPE, ITEM_BYTES, result_of, scalar_vector, vector_type
 from kernelwright.dsl.emit.place import Place, Scope
+from kernelwright.dsl.lower.ahead import Ahead
 from kernelwright.dsl.lower.fuse import Form, form_of, is_unit
 from kernelwright.dsl.lower.plan import Group
 from kernelwright.dsl.nodes import (
@@ -38,11 +40,46 @@ HEAVY = {"exp", "ln", "erf", "gelu", "tanh", "sigmoid", "sin", "cos", "div", "di
 def vectors_a_step(group: Group) -> int:
     """Vectors a step of the loop: enough accumulators to hide the latency of an addition."""
     heavy = sum(isinstance(item, Op) and item.name in HEAVY for item in group.members)
-    weight = len(group.members) + 7 * heavy
+    copies = sum(isinstance(item, Op) and item.name == "copy" for item in group.members)
+    weight = len(group.members) - copies + 7 * heavy
     if weight <= 12:
         return 4
     has_reduction = any(isinstance(item, Assign) for item in group.members)
     return 2 if weight <= 40 or has_reduction else 1
+
+
+@dataclass(slots=True)
+class Limits:
+    """Where in a row whole vectors may lie.
+
+    Attributes:
+        streams: Of each store past the caches: a name for whether it may be made, whether the
+            tensor is large, the pointer and the bytes of an element.
+        inside: Start and size of rows that are read outside of their elements too.
+    """
+
+    streams: list[tuple[str, str, str, int]] = field(default_factory=list)
+    inside: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The arguments of `sweep`."""
+        return "n, from, to" if self.streams or self.inside else "n"
+
+    def lines(self) -> list[str]:
+        """The declarations of `from` and `to`, and of what stores may do."""
+        if not self.streams and not self.inside:
+            return []
+        low, high = "(int64_t)0", "n"
+        for start, size in dict.fromkeys(self.inside):
+            low, high = f"most({low}, -{start})", f"least({high}, {size} - {start})"
+        if self.streams:
+            _, far, pointer, item = self.streams[0]
+            low = f"begin({pointer}, {item}, {low}, {far})"
+        lines = [f"const int64_t from = {low}, to = {high};"]
+        for own, far, pointer, item in self.streams:
+            lines.append(f"const bool {own} = {far} && lead({pointer} + from, {item}) == 0;")
+        return lines
 
 
 @dataclass(slots=True)
@@ -56,7 +93,7 @@ class GroupPrinter:
         after: Lines after the loops.
         values: For each buffer, the form and the local value it has now.
         dirty: Buffers written, with the last view and value.
-        is_led: True where whole vectors begin at `from` only.
+        limits: Where in a row whole vectors may lie.
     """
 
     scope: Scope
@@ -68,11 +105,13 @@ class GroupPrinter:
     after: list[str] = field(default_factory=list)
     values: dict[tuple[Name, Form], str] = field(default_factory=dict)
     dirty: dict[Name, tuple[View, str, int]] = field(default_factory=dict)
-    is_led: bool = False
+    limits: Limits = field(default_factory=Limits)
     names: int = 0
 
-    def lines(self) -> list[str]:
-        """The lines of the group."""
+    def lines(self, ahead: Sequence[Ahead] = ()) -> list[str]:
+        """The lines of the group, which fetches some memory ahead."""
+        for item in ahead:
+            self._fetch(item)
         for member in self.group.members:
             match member:
                 case Load():
@@ -99,9 +138,10 @@ class GroupPrinter:
     def _assembled(self) -> list[str]:
         text = self.scope.scalars.text
         sizes = [text(size) for size in self.group.extent]
-        limits = "n, from, n" if self.is_led else "n"
+        (self.before if self.is_flat else self.row).extend(self.limits.lines())
+        sweep = f"sweep<{vectors_a_step(self.group)}>({self.limits.text}"
         loop = [
-            f"sweep<{vectors_a_step(self.group)}>({limits}, [&](auto q, int64_t j, int u) EACH {{",
+            f"{sweep}, [&](auto q, int64_t j, int u) EACH {{",
             *(f"  {line}" for line in self.body),
             "});",
         ]
@@ -165,16 +205,9 @@ class GroupPrinter:
         """A store that goes past the caches where the tensor is large and the place is aligned."""
         self.scope.far.add(tensor)
         dtype = self.scope.tensors[tensor].type.dtype
-        pointer, far = self._pointer(place, dtype), f"far_{tensor}"
-        row = self.before if self.is_flat else self.row
-        lead = f"lead({pointer}, {ITEM_BYTES[dtype]})"
-        if self.is_led:
-            own = self.fresh("w")
-            row.append(f"const bool {own} = {far} && {lead} == from;")
-            far = own
-        else:
-            self.is_led = True
-            row.append(f"const int64_t from = {far} ? {lead} : 0;")
+        pointer = self._pointer(place, dtype)
+        far = self.fresh("w")
+        self.limits.streams.append((far, f"far_{tensor}", pointer, ITEM_BYTES[dtype]))
         self.body.append(f"put_far({pointer} + j, {value}, q, {far});{_line(line)}")
 
     def _put(self, place: Place, dtype: DType, value: str, line: int) -> None:
@@ -184,6 +217,31 @@ class GroupPrinter:
             self.body.append(f"put_step({pointer} + j * {step}, {value}, {step}, q);{_line(line)}")
         else:
             self.body.append(f"put({pointer} + j, {value}, q);{_line(line)}")
+
+    def _fetch(self, item: Ahead) -> None:
+        """Memory that is read later."""
+        dtype = self.scope.tensors[item.source.tensor].type.dtype
+        kind = CPP_TYPE[dtype]
+        place = self.scope.slice_place(item.source)
+        there, name = place.base, self.fresh("a")
+        if item.following is not None:
+            there = self.scope.slice_place(item.following).base
+        if item.is_next:
+            self.before.append(f"const {kind}* const {name}_0 = next_near({place.base}, {there});")
+        elif item.following is None:
+            size = self.scope.scalars.text(self.scope.tensors[item.source.tensor].type.dims[-1])
+            there = f"next_row({place.base}, {size}, n)"
+            self.before.append(f"const {kind}* const {name}_0 = {place.base};")
+            self.before.append(f"const {kind}* const {name}_1 = {there};")
+        else:
+            self.before.append(f"const {kind}* const {name}_0 = {place.base};")
+            self.before.append(f"const {kind}* const {name}_1 = {there};")
+        row = "" if self.is_flat else f" + i * {place.pitch}"
+        if item.is_next:
+            self.body.append(f"fetch({name}_0{row}, j, q);")
+        else:
+            after = f"{name}_1" if self.is_flat else f"{name}_0 + (i + 1) * {place.pitch}"
+            self.body.append(f"fetch_ahead({name}_0{row}, {after}, j, n, q);")
 
     # --- values ----------------------------------------------------------------------------------
 
@@ -272,7 +330,10 @@ def filled_load(printer: GroupPrinter, node: Load, place: Place, pointer: str, d
         there = f"load_step({pointer} + {at} + j * {place.step}, {place.step}, q)"
         return f"{inside} ? {there} : {fill}"
     step, size = last.step, scalars.text(dims[-1])
-    place_text = f"{at} + j" if step == 1 else f"{at} + j * {step}"
+    if step == 1:
+        printer.limits.inside.append((at, size))
+        return f"load_inside({pointer}, {at} + j, {size}, {fill}, q)"
+    place_text = f"{at} + j * {step}"
     return f"load_fill({pointer}, {place_text}, {size}, {step}, {fill}, q)"
 
 

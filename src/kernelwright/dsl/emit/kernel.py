@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kernelwright.dsl.emit.group import GroupPrinter
 from kernelwright.dsl.emit.lanes import CPP_TYPE
 from kernelwright.dsl.emit.place import Scope, buffer_text, far_text, new_scope
 from kernelwright.dsl.emit.whole import single_lines
-from kernelwright.dsl.lower.live import Live
+from kernelwright.dsl.lower.ahead import Ahead, fetched_ahead
+from kernelwright.dsl.lower.live import Live, live_after
 from kernelwright.dsl.lower.plan import Branch, Group, Loop, Plan, Single
 from kernelwright.dsl.nodes import (
     Assign,
@@ -30,10 +32,12 @@ class KernelPrinter:
 
     Attributes:
         live: For each group, by `id`, the buffers read after it.
+        ahead: For each group, by `id`, what it fetches ahead.
     """
 
     scope: Scope
-    live: dict[int, Live]
+    live: Mapping[int, Live]
+    ahead: Mapping[int, Sequence[Ahead]]
 
     def plan(self, plan: Plan) -> list[str]:
         """The lines of a plan."""
@@ -42,7 +46,8 @@ class KernelPrinter:
     def _item(self, item: Group | Single | Loop | Branch) -> list[str]:
         match item:
             case Group():
-                return GroupPrinter(self.scope, item, self.live[id(item)]).lines()
+                printer = GroupPrinter(self.scope, item, self.live[id(item)])
+                return printer.lines(self.ahead[id(item)])
             case Single(statement=statement):
                 return single_lines(self.scope, statement)
             case Loop(over=over, body=body, at=at):
@@ -84,14 +89,14 @@ class KernelPrinter:
         ]
 
 
-def kernel_lines(kernel: Kernel, name: str, plan: Plan, live: dict[int, Live]) -> list[str]:
+def kernel_lines(kernel: Kernel, name: str, plan: Plan) -> list[str]:
     """The function of a bound kernel.
 
     Args:
         name: Its C++ name.
     """
     scope = new_scope(kernel)
-    body = KernelPrinter(scope, live).plan(plan)
+    body = KernelPrinter(scope, live_after(plan), fetched_ahead(plan)).plan(plan)
     buffers = [buffer_text(item) for item in kernel.buffers if item.name in scope.in_memory]
     locals_ = {item.name: SCALAR_TYPE[item.value.type] for item in _assigns(plan)}
     declared = [f"{kind} {local} = 0;" for local, kind in locals_.items()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 
@@ -23,7 +23,9 @@ from kernelwright.dsl.host_nodes import (
     Tensor,
     TensorRef,
 )
+from kernelwright.dsl.lower.again import Again
 from kernelwright.dsl.lower.fuse import fused
+from kernelwright.dsl.lower.keep import Keeper
 from kernelwright.dsl.lower.live import live_after
 from kernelwright.dsl.lower.normal import normalised
 from kernelwright.dsl.lower.signature import Argument, CppFiles, Role, Signature
@@ -139,8 +141,13 @@ class _Lowering:
             name = f"k{len(self.functions)}_{kernel.name.text}"
             self.functions[key] = name
             bound = bind(checked_kernel(kernel, consts), consts)
-            plan = fused(widened(normalised(bound.body)))
-            self.printed += kernel_lines(bound, name, plan, live_after(plan))
+            stored = stored_tensors(bound)
+            plan = Again(stored).plan(fused(widened(normalised(bound.body))))
+            types = {item.name: item.dtype for item in bound.buffers}
+            keeper = Keeper(types, stored, live_after(plan))
+            plan = keeper.plan(plan)
+            bound = replace(bound, buffers=(*bound.buffers, *keeper.made))
+            self.printed += kernel_lines(bound, name, plan)
         return self.functions[key]
 
     # --- signature -------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ class _Builder:
             return bool(self.members) and extent is None
         if self.extent is None or extent != self.extent or len(self.members) >= MOST_MEMBERS:
             return False
-        if self.assigned & _names_used(item):
+        if self.assigned & names_used(item):
             return False
         return self._admits_buffers(item) and self._admits_tensors(item)
 
@@ -216,7 +216,7 @@ def views_written(item: Statement) -> list[View]:
     return []
 
 
-def _names_used(item: Statement) -> set[Name]:
+def names_used(item: Statement) -> set[Name]:
     """Names whose values a statement needs: operands, indices, extents."""
     names: set[Name] = set()
     for value in values_of(item):

@@ -39,7 +39,8 @@ def _item(item: Item, after: Live, found: dict[int, Live]) -> Live:
                 after = after | _plan(body, after, found)
             return after
         case Group(members=members):
-            found[id(item)] = after
+            # A group may stand in both branches of an `if`.
+            found[id(item)] = found.get(id(item), frozenset()) | after
             for member in reversed(members):
                 after = _statement(member, after)
             return after

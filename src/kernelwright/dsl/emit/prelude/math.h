@@ -184,14 +184,16 @@ template <int U> INLINE float fold_sum(const vf* r) {
 template <int U> INLINE float fold_max(const vf* r) {
   vf v = r[0];
   for (int u = 1; u < U; ++u) v = v_max(v, r[u]);
-  float x = v[0];
-  for (int l = 1; l < LANES; ++l) x = most(x, v[l]);
-  return x;
+  float f[LANES];
+  std::memcpy(f, &v, sizeof f);
+  for (int w = LANES / 2; w; w /= 2) for (int l = 0; l < w; ++l) f[l] = most(f[l], f[l + w]);
+  return f[0];
 }
 template <int U> INLINE float fold_min(const vf* r) {
   vf v = r[0];
   for (int u = 1; u < U; ++u) v = v_min(v, r[u]);
-  float x = v[0];
-  for (int l = 1; l < LANES; ++l) x = least(x, v[l]);
-  return x;
+  float f[LANES];
+  std::memcpy(f, &v, sizeof f);
+  for (int w = LANES / 2; w; w /= 2) for (int l = 0; l < w; ++l) f[l] = least(f[l], f[l + w]);
+  return f[0];
 }

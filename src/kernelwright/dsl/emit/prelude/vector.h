@@ -137,6 +137,12 @@ INLINE void put(int32_t* p, vi v, Part q) { _mm512_mask_storeu_epi32(p, first(q.
 INLINE int64_t lead(const void* p, int64_t item) {  // elements before the next cache line
   return (int64_t)(-(uintptr_t)p % 64) / item;
 }
+// The first element from `low` on at which p is at a cache line.
+INLINE int64_t begin(const void* p, int64_t item, int64_t low, bool is_far) {
+  if (!is_far) return low;
+  const int64_t first = lead(p, item), line = 64 / item;
+  return low <= first ? first : first + ceil_div(low - first, line) * line;
+}
 template <class N> INLINE void stream(void* p, N n) {
 #ifdef HAS_AVX512
   if constexpr (sizeof n == 64) return _mm512_stream_si512((__m512i*)p, (__m512i)n);
@@ -193,6 +199,38 @@ INLINE V load_fill(const T* row, int64_t at, int64_t size, int64_t step, V fill,
     if (k >= 0 && k < size) v[l] = number(row[k]);
   }
   return v;
+}
+template <class T, class V> INLINE V load_inside(const T* row, int64_t at, int64_t, V, Full q) {
+  return load(row + at, q);
+}
+template <class T, class V>
+INLINE V load_inside(const T* row, int64_t at, int64_t size, V fill, Part q) {
+  return load_fill(row, at, size, 1, fill, q);
+}
+// Memory that is read later is asked for early: `AHEAD_BYTES` before it, or the next row of a loop
+// where that will still be near. To ask is never wrong, so addresses may be outside of a tensor.
+#ifndef AHEAD_BYTES
+#define AHEAD_BYTES 4096
+#endif
+#define NEAR_BYTES 262144
+template <class T> INLINE const T* moved(const T* p, int64_t by) {
+  return (const T*)((uintptr_t)p + (uintptr_t)by * sizeof(T));
+}
+template <class T> INLINE const T* next_near(const T* row, const T* next) {
+  const int64_t step = (int64_t)((uintptr_t)next - (uintptr_t)row);
+  return step < NEAR_BYTES && step > -NEAR_BYTES ? next : row;
+}
+template <class T> INLINE const T* next_row(const T* row, int64_t size, int64_t n) {
+  return size <= n + 64 ? moved(row, size) : row;
+}
+template <class T> INLINE void fetch(const T*, int64_t, Part) {}
+template <class T> INLINE void fetch(const T* p, int64_t j, Full) {
+  __builtin_prefetch(moved(p, j), 0, 2);
+}
+template <class T> INLINE void fetch_ahead(const T*, const T*, int64_t, int64_t, Part) {}
+template <class T> INLINE void fetch_ahead(const T* p, const T* next, int64_t j, int64_t n, Full) {
+  const int64_t k = j + least((int64_t)(AHEAD_BYTES / sizeof(T)), n);
+  __builtin_prefetch(k < n ? p + k : moved(next, k - n), 0, 3);
 }
 // Visits 0 <= j < n in vectors, U at a time; what is left over comes as a part of a vector.
 template <int U, class Step> INLINE void sweep(int64_t n, Step step) {
