@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from kernelwright import __version__
-from kernelwright.cli import doctor, dsl, memory, runs, solve, tasks, verify
+from kernelwright.cli import doctor, dsl, emulate, memory, runs, solve, tasks, verify
 from kernelwright.cli.console import (
     EXIT_BUG,
     EXIT_DONE,
@@ -38,6 +38,7 @@ app.add_typer(tasks.app, name="tasks")
 app.add_typer(runs.app, name="runs")
 app.add_typer(memory.app, name="memory")
 app.add_typer(dsl.app, name="dsl")
+emulate.add_to(app)
 doctor.add_to(app)
 
 

@@ -136,8 +136,16 @@ class AscendBackend:
         return self.opened(build)
 
     @contextmanager
-    def opened(self, build: Build, *, model: str = MODEL) -> Iterator[DeviceModule]:
-        """Start the process; `model` is the Python part that defines `ModelNew`."""
+    def opened(
+        self, build: Build, *, model: str = MODEL, options: Mapping[str, bool] | None = None
+    ) -> Iterator[DeviceModule]:
+        """Start the process.
+
+        Args:
+            build: What to run.
+            model: The Python part that defines `ModelNew`.
+            options: How launches run, besides what the backend was made with.
+        """
         with tempfile.TemporaryDirectory(prefix="kernelwright-run-") as name:
             folder = Path(name)
             for path, content in build.files:
@@ -151,7 +159,9 @@ class AscendBackend:
             )
             lines = Lines(ask=lambda argv: self._builder.ask(argv, folder))
             with ModuleClient(child, ModuleFile(model), timeouts=self._timeouts) as client:
-                yield DeviceModule(client, self._chip.name, lines, self._options)
+                options = {**self._options, **(options or {})}
+                names = tuple(build.candidate.files)
+                yield DeviceModule(client, self._chip.name, lines, options, names)
 
     def profile(self, build: Build, latency: Latency, *, bytes_moved: int) -> Profile:
         """Describe a simulated latency against the chip's memory bandwidth."""

@@ -67,9 +67,10 @@ class Builder:
         Seconds are 0 where the build was there already.
         """
         content: list[Json] = [[path, text] for path, text in sorted(project.files.items())]
-        made = self.runtime
+        # A build names the runtime library by its path: a cache that was moved must not answer.
+        where = str(self.runtime.library)
         key = fingerprint(
-            ["ascendc build", _FORMAT, made.library.parent.name, self.chip.version, content],
+            ["ascendc build", _FORMAT, where, self.chip.version, content],
             length=32,
         )
         cache = BuildCache(self.folder / "builds")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kernelwright.core.execution import Call, Failure, Poison, Returned, StateTransfer
 from kernelwright.core.fault import Fault, Severity, distinct
@@ -12,8 +14,9 @@ from kernelwright.core.fingerprint import Json
 from kernelwright.core.profile import Profile
 from kernelwright.core.tensor import Tree
 from kernelwright.core.verdict import Category
-from kernelwright.emulator.profile import number, profile_of
+from kernelwright.emulator.profile import number, performance, profile_of
 from kernelwright.emulator.report import Lines, faults_from
+from kernelwright.emulator.trace import lines_of, trace_of
 from kernelwright.sandbox.module_client import ModuleClient
 
 MOST_FAULTS = 12
@@ -29,6 +32,7 @@ class DeviceModule:
         chip: Name of the chip.
         lines: Finds source lines of faults.
         options: How launches run: `strict_sync`, `timing_only`, `keep_events`.
+        names: The candidate's parts: faults name them, whatever folder they were built in.
         reports: What the launches of the last call said.
     """
 
@@ -36,6 +40,7 @@ class DeviceModule:
     chip: str
     lines: Lines
     options: Mapping[str, bool] = field(default_factory=dict)
+    names: Sequence[str] = ()
     reports: tuple[Mapping[str, Json], ...] = ()
     _is_chosen: bool = False
 
@@ -81,7 +86,7 @@ class DeviceModule:
             return ticked
         if isinstance(told, Failure):
             return told
-        return sum(number(timing, "duration_us") for timing in self._timings()) * 1e-6
+        return self.duration_us() * 1e-6
 
     def last_outputs(self) -> Tree | Failure:
         """Return what the timed call that was kept returned."""
@@ -110,11 +115,56 @@ class DeviceModule:
 
     def _faults(self) -> tuple[Fault, ...]:
         found = [
-            fault
+            dataclasses.replace(fault, path=self._part(fault.path))
             for document in (*self.reports, *self._launches())
             for fault in faults_from(document, self.lines)
         ]
         return distinct(found)[:MOST_FAULTS]
+
+    def _part(self, path: str) -> str:
+        """Return the part that a compiler's path means, else the file's own name."""
+        for name in self.names:
+            if path == name or path.endswith(f"/{name}"):
+                return name
+        return path.rpartition("/")[2]
+
+    def performance(self) -> Mapping[str, Json] | None:
+        """Return the figures of the last call's longest launch as EvoKernel's appendix F has them.
+
+        None where nothing was launched.
+        """
+        launches = [item for item in self._launches() if isinstance(item.get("timing"), Mapping)]
+        if not launches:
+            return None
+        longest = max(launches, key=lambda item: number(_timing(item), "duration_us"))
+        return performance(str(longest.get("name", "kernel")), [_timing(longest)])
+
+    def duration_us(self) -> float:
+        """Return the simulated time of the last call's launches together."""
+        return sum(number(timing, "duration_us") for timing in self._timings())
+
+    def write_trace(self, path: Path) -> None:
+        """Write the timeline of the last call's launches, each behind the one before it."""
+        rows: list[Json] = []
+        start_us = 0.0
+        for timing in self._timings():
+            document = trace_of(timing, lines_of(timing, self._place))
+            assert isinstance(document, dict)
+            events = document["traceEvents"]
+            assert isinstance(events, list)
+            rows += [_later(event, start_us) for event in events]
+            start_us += number(timing, "duration_us")
+        model = str(self._timings()[0].get("model", "")) if rows else ""
+        whole = {
+            "traceEvents": rows,
+            "displayTimeUnit": "ns",
+            "otherData": {"simulated": True, "timing_model": model},
+        }
+        path.write_text(json.dumps(whole), encoding="utf-8")
+
+    def _place(self, image: str, offset: int) -> tuple[str, int]:
+        found = self.lines.of(image, offset)
+        return self._part(found.path), found.line
 
     def _profile(self) -> Profile | None:
         """Return the longest launch's profile with the time of all of them."""
@@ -122,8 +172,18 @@ class DeviceModule:
         if not timings:
             return None
         longest = max(timings, key=lambda timing: number(timing, "duration_us"))
-        total_us = sum(number(timing, "duration_us") for timing in timings)
-        return dataclasses.replace(profile_of(longest), duration_us=total_us)
+        return dataclasses.replace(profile_of(longest), duration_us=self.duration_us())
+
+
+def _timing(launch: Mapping[str, Json]) -> Mapping[str, Json]:
+    timing = launch.get("timing")
+    return timing if isinstance(timing, Mapping) else {}
+
+
+def _later(event: Json, start_us: float) -> Json:
+    if not isinstance(event, dict) or not isinstance(event.get("ts"), int | float):
+        return event
+    return {**event, "ts": number(event, "ts") + start_us}
 
 
 def _failure(
