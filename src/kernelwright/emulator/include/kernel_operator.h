@@ -21,6 +21,7 @@
 #include "kw/data_copy.h"
 #include "kw/data_copy_pad.h"
 #include "kw/copy.h"
+#include "kw/cube.h"
 #include "kw/atomic.h"
 #include "kw/sync.h"
 #include "kw/scalar.h"

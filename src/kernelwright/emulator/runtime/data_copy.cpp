@@ -160,7 +160,8 @@ void copyLocal(const CopyArgs& given) {
   const LocalPlace to = placeOf(*runningCore(), args.dst);
   const LocalPlace from = placeOf(*runningCore(), args.src);
   const bool isInUb = to.memory == Memory::UB && from.memory == Memory::UB;
-  Instruction run(isInUb ? Pipe::V : to.memory == Memory::UB ? Pipe::MTE1 : Pipe::MTE3, "DataCopy",
+  const bool isFromL1 = from.isLocal && from.memory == Memory::L1;
+  Instruction run(isInUb ? Pipe::V : isFromL1 ? Pipe::MTE1 : Pipe::MTE3, "DataCopy",
                   __builtin_return_address(0));
   run.allow(kUb | kL1 | Instruction::bit(Memory::BT) | Instruction::bit(Memory::FB));
   if (!checkLengths(run, args)) return;
@@ -174,8 +175,8 @@ void copyLocal(const CopyArgs& given) {
     std::memmove(static_cast<char*>(args.dst) + i * dstStep,
                  static_cast<const char*>(args.src) + i * srcStep, args.rowBytes);
   }
-  charge(run, args, isInUb ? CopyPath::UbToUb : to.memory == Memory::UB ? CopyPath::L1ToUb : CopyPath::UbToL1,
-         false);
+  const CopyPath fromL1 = to.memory == Memory::UB ? CopyPath::L1ToUb : CopyPath::L1ToBt;
+  charge(run, args, isInUb ? CopyPath::UbToUb : isFromL1 ? fromL1 : CopyPath::UbToL1, false);
 }
 
 }  // namespace kw

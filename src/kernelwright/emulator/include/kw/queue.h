@@ -37,7 +37,10 @@ class TQueBind {
  public:
   static constexpr TPosition srcPosition = src;
   static constexpr TPosition dstPosition = dst;
-  static constexpr TPosition bufPosition = src == TPosition::GM ? dst : src;
+  // L0A, L0B and the bias table are filled from L1: such a queue lends what it fills.
+  static constexpr bool isIntoL0 =
+      dst == TPosition::A2 || dst == TPosition::B2 || dst == TPosition::C2;
+  static constexpr TPosition bufPosition = src == TPosition::GM || isIntoL0 ? dst : src;
 
   TQueBind() = default;
   TQueBind(const TQueBind&) = default;
