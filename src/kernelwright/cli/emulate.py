@@ -9,6 +9,7 @@ import typer
 
 from kernelwright.cli.console import EXIT_DONE, EXIT_WRONG, emit, say, table
 from kernelwright.cli.options import JsonFlag
+from kernelwright.cli.progress import ProgressDisplay
 from kernelwright.core.fault import Severity
 from kernelwright.wiring.emulating import Emulated, EmulateOptions, emulate
 from kernelwright.wiring.settings import load_settings
@@ -87,7 +88,8 @@ def emulate_command(  # noqa: PLR0913 - one parameter an option
         out=out,
         trace=trace,
     )
-    emulated = emulate(options, load_settings())
+    with ProgressDisplay(is_quiet=is_json) as display:
+        emulated = emulate(options, load_settings(), tell=display)
     if is_json:
         emit(emulated.json)
     else:

@@ -8,6 +8,7 @@ processes from building the same thing.
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import os
 import shutil
@@ -83,6 +84,15 @@ def runtime(
             precompiled = {kind: header.result() for kind, header in headers.items()}
         library = builder.link(objects)
     return Runtime(path, INCLUDE, library, precompiled)
+
+
+@functools.cache
+def source_version() -> str:
+    """Return the fingerprint of the runtime's sources and headers; nothing is built for it."""
+    files = sorted(
+        path for root in (INCLUDE, SOURCES) for path in root.rglob("*") if path.is_file()
+    )
+    return _hash([part for path in files for part in (path.name.encode(), path.read_bytes())])[:12]
 
 
 def kernel_command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernelwright.core.ports import Backend, Generator, Strategy
+from kernelwright.engine.events import Listener, Preparing, silent
 from kernelwright.sandbox import Limits, Sandbox
 from kernelwright.sandbox.module_client import Timeouts
 from kernelwright.wiring.registries import BACKENDS, GENERATORS, STRATEGIES
@@ -12,7 +13,9 @@ _LIFE_S = 3600.0
 """Seconds for all runs of one candidate together; each request has its own limit."""
 
 
-def make_backend(name: str, settings: Settings, sandbox: Sandbox) -> Backend:
+def make_backend(
+    name: str, settings: Settings, sandbox: Sandbox, *, tell: Listener = silent
+) -> Backend:
     """Make a backend; a plugin's factory is called with the sandbox and a cache folder.
 
     Raises:
@@ -50,6 +53,7 @@ def make_backend(name: str, settings: Settings, sandbox: Sandbox) -> Backend:
             ),
             timeouts=Timeouts(wall_s, wall_s, wall_s, wall_s),
             options={"strict_sync": settings.ascendc.strict_sync},
+            progress=lambda words: tell(Preparing(f"once on this machine: {words}")),
         )
     return factory(sandbox, cache_folder=folder)
 

@@ -46,7 +46,7 @@ def opened_bench(
     tell(Preparing("load the task"))
     BACKENDS.factory(backend)  # A wrong name is said before anything is started.
     with Sandbox(warm=WARM, threads=settings.cpu.threads) as sandbox:
-        made = make_backend(backend, settings, sandbox)
+        made = make_backend(backend, settings, sandbox, tell=tell)
         made.versions()  # A missing toolchain is said before the task is loaded.
         task = load_task(options.path, sandbox=sandbox, options=load_options(options))
         with TaskOracle(task, sandbox=sandbox) as oracle:

@@ -27,6 +27,7 @@ from kernelwright.emulator.project import (
     ProjectFault,
     load_project,
 )
+from kernelwright.engine.events import Listener, silent
 from kernelwright.sandbox import Sandbox
 from kernelwright.wiring.backends import make_backend
 from kernelwright.wiring.settings import Settings
@@ -98,7 +99,7 @@ class Emulated:
         }
 
 
-def emulate(options: EmulateOptions, settings: Settings) -> Emulated:
+def emulate(options: EmulateOptions, settings: Settings, *, tell: Listener = silent) -> Emulated:
     """Build a project, call its `ModelNew` once, and say what it did.
 
     Raises:
@@ -116,7 +117,7 @@ def emulate(options: EmulateOptions, settings: Settings) -> Emulated:
     chosen |= {"chip": options.chip or settings.ascendc.chip}
     configured = settings.model_copy(update={"ascendc": type(settings.ascendc)(**chosen)})
     with Sandbox(warm=("torch", "kernelwright.emulator.binding_host")) as sandbox:
-        backend = make_backend("ascendc", configured, sandbox)
+        backend = make_backend("ascendc", configured, sandbox, tell=tell)
         assert isinstance(backend, AscendBackend)
         candidate = Candidate.of("ascendc", dict(project.files))
         build = backend.build_project(candidate, project)

@@ -109,8 +109,8 @@ def test_a_failing_tiling_function_is_told_with_its_shape(
 @pytest.mark.parametrize(
     ("part", "old", "new", "words"),
     [
-        (names.KERNEL, "yQueue.EnQue(y);", "yQueue.EnQue(yy);", "kernel_src.cpp:45"),
-        (names.KERNEL, "Tanh(y, x,", "Tahn(y, x,", "Tanh"),
+        (names.KERNEL, "yQueue.EnQue(y);", "yQueue.EnQue(yy);", "kernel_src.cpp:47"),
+        (names.KERNEL, "Tanh(y, x,", "Tanhs(y, x,", "did you mean Tanh?"),
         (names.HOST, "tiling.set_length(length);", "tiling.set_size(length);", "host_operator_src"),
         (names.BINDING, "at::empty_like(x)", "at::emptylike(x)", "python_bind_src.cpp"),
         (names.JSON, '"TanhExample"', '"SinhExample"', "SinhExample"),

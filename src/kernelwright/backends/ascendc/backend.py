@@ -21,6 +21,7 @@ from kernelwright.core.ports import Module
 from kernelwright.core.profile import Profile
 from kernelwright.core.task import Task
 from kernelwright.core.verdict import Category, Latency
+from kernelwright.emulator.library import source_version
 from kernelwright.emulator.project import Project, ProjectFault, project_from_parts
 from kernelwright.emulator.report import Lines
 from kernelwright.emulator.targets import DEFAULT_CHIP, load_chip
@@ -76,14 +77,12 @@ class AscendBackend:
 
         Raises:
             ToolchainMissing: if there is no C++ compiler.
-            MachineLacks: if the compiler cannot build the runtime library.
         """
-        made = self._builder.runtime
         return {
             "device": f"emulated {self._chip.name}",
             "timing_model": self._chip.version,
-            "runtime": made.library.parent.name,
-            "compiler": made.compiler,
+            "runtime": source_version(),
+            "compiler": self._builder.require_tools(),
         }
 
     def screen(self, candidate: Candidate, task: Task) -> tuple[Finding, ...]:

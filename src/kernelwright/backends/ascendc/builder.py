@@ -21,11 +21,16 @@ from kernelwright.emulator.build import BuildFault, Said, build
 from kernelwright.emulator.chip_facts import host_facts
 from kernelwright.emulator.library import Runtime, runtime
 from kernelwright.emulator.project import Project
+from kernelwright.emulator.suggest import suggestions
 from kernelwright.emulator.targets import Chip
 from kernelwright.sandbox import Cause, Limits, Sandbox
 
 _LIMITS = Limits(wall_s=90.0, cpu_s=90.0, memory_bytes=3 << 30, file_bytes=256 << 20)
 _FORMAT = 1
+_TOOLS = (
+    ("g++", "g++", "projects cannot be compiled"),
+    ("addr2line", "binutils", "faults cannot be shown with their lines"),
+)
 _KEPT = (".so", ".py", ".json")
 """Files of a build folder that running needs; sources and headers stay behind."""
 
@@ -47,18 +52,28 @@ class Builder:
     progress: Callable[[str], None] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def require_tools(self) -> str:
+        """Return the compiler's path.
+
+        Raises:
+            ToolchainMissing: if it or addr2line is not installed.
+        """
+        for tool, package, use in _TOOLS:
+            if shutil.which(tool) is None:
+                raise ToolchainMissing(
+                    f"{use}: there is no {tool}",
+                    fix=f"install {package} (Debian, Ubuntu: `apt install {package}`)",
+                )
+        return str(shutil.which("g++"))
+
     @cached_property
     def runtime(self) -> Runtime:
         """The runtime library, built on first use.
 
         Raises:
-            ToolchainMissing: if there is no g++.
+            ToolchainMissing: if a tool is not installed.
         """
-        if shutil.which("addr2line") is None:
-            raise ToolchainMissing(
-                "faults cannot be shown with their lines: there is no addr2line",
-                fix="install binutils (Debian, Ubuntu: `apt install binutils`)",
-            )
+        self.require_tools()
         return runtime(self.folder, progress=self.progress)
 
     def built(self, project: Project) -> tuple[Library, float] | Failure:
@@ -110,6 +125,7 @@ class Builder:
         made = build(project, folder, self.runtime, self.run, platform=host_facts(self.chip))
         if isinstance(made, BuildFault):
             words = cleaned(made.log) or made.log.strip()
+            words = "\n".join([words, *suggestions(made.log)])
             place = f"{made.part}:{made.line}: " if made.line and made.part not in words else ""
             return Failure(Category.COMPILE_ERROR, f"{place}{words}"[:4000])
         files = {
