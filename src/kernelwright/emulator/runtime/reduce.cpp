@@ -51,18 +51,30 @@ uint64_t bitsOf(Dtype dtype, float value) {
   return bits;
 }
 
-float rounded(Dtype dtype, float value) {
-  return dtype == Dtype::f16 ? static_cast<float>(half(value)) : value;
-}
+// The active lanes of one repeat and their values, or partial results of a level of the tree.
+struct LaneValues {
+  float value[128];
+  uint32_t lane[128];
+  uint32_t count = 0;
+  void add(float x, uint32_t at) {
+    value[count] = x;
+    lane[count++] = at;
+  }
+};
 
-float treeSum(Dtype dtype, std::vector<float>& values) {
-  if (values.empty()) return 0.0f;
-  size_t n = 1;
-  while (n < values.size()) n *= 2;
-  values.resize(n, 0.0f);
+// Adds neighbours, level by level; `values` has room for the next power of two.
+float treeSum(Dtype dtype, float* values, uint32_t count) {
+  if (count == 0) return 0.0f;
+  uint32_t n = 1;
+  while (n < count) n *= 2;
+  std::fill(values + count, values + n, 0.0f);
   for (; n > 1; n /= 2) {
-    for (size_t i = 0; i < n / 2; ++i) {
-      values[i] = rounded(dtype, values[2 * i] + values[2 * i + 1]);
+    if (dtype == Dtype::f16) {
+      for (uint32_t i = 0; i < n / 2; ++i) {
+        values[i] = static_cast<float>(static_cast<_Float16>(values[2 * i] + values[2 * i + 1]));
+      }
+    } else {
+      for (uint32_t i = 0; i < n / 2; ++i) values[i] = values[2 * i] + values[2 * i + 1];
     }
   }
   return values[0];
@@ -79,45 +91,74 @@ Best startOf(ReduceOp op) {
   return {op == ReduceOp::kMax ? -INFINITY : INFINITY, 0};
 }
 
-// The result of `values`, and for max and min where it first stands.
-Best reduced(ReduceOp op, Dtype dtype, std::vector<float>& values) {
-  if (op == ReduceOp::kSum) return {treeSum(dtype, values), 0};
+// The result of `values`, and for max and min the lane where it first stands.
+Best reduced(ReduceOp op, Dtype dtype, LaneValues& values) {
+  if (op == ReduceOp::kSum) return {treeSum(dtype, values.value, values.count), 0};
   Best best = startOf(op);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (i == 0 || isBetter(op, values[i], best.value)) best = {values[i], static_cast<uint32_t>(i)};
+  for (uint32_t i = 0; i < values.count; ++i) {
+    if (i == 0 || isBetter(op, values.value[i], best.value)) best = {values.value[i], values.lane[i]};
   }
   return best;
+}
+
+void readRun(Dtype dtype, const void* from, uint64_t n, float* to) {
+  if (dtype == Dtype::f16) {
+    const _Float16* items = static_cast<const _Float16*>(from);
+    for (uint64_t i = 0; i < n; ++i) to[i] = static_cast<float>(items[i]);
+  } else {
+    std::memcpy(to, from, n * sizeof(float));
+  }
 }
 
 // Sums repeats of 256 bytes as trees, then their sums likewise until one is left.
 float sumByRepeats(Dtype dtype, const void* src, uint64_t n) {
   const uint64_t perRepeat = 256 / itemBytes(dtype);
-  std::vector<float> sums;
+  static std::vector<float> sums;
+  sums.clear();
+  float lanes[128];
   for (uint64_t first = 0; first < n; first += perRepeat) {
     const uint64_t m = std::min(perRepeat, n - first);
-    std::vector<float> lanes(m);
-    for (uint64_t i = 0; i < m; ++i) lanes[i] = readAt(dtype, src, first + i);
-    sums.push_back(treeSum(dtype, lanes));
+    readRun(dtype, static_cast<const char*>(src) + first * itemBytes(dtype), m, lanes);
+    sums.push_back(treeSum(dtype, lanes, static_cast<uint32_t>(m)));
   }
-  while (sums.size() > 1) {
-    std::vector<float> next;
-    for (size_t first = 0; first < sums.size(); first += perRepeat) {
-      const size_t last = std::min(sums.size(), static_cast<size_t>(first + perRepeat));
-      std::vector<float> lanes(sums.begin() + first, sums.begin() + last);
-      next.push_back(treeSum(dtype, lanes));
+  uint64_t left = sums.size();
+  while (left > 1) {
+    uint64_t made = 0;
+    for (uint64_t first = 0; first < left; first += perRepeat) {
+      const uint64_t m = std::min(perRepeat, left - first);
+      std::copy_n(sums.data() + first, m, lanes);
+      sums[made++] = treeSum(dtype, lanes, static_cast<uint32_t>(m));
     }
-    sums.swap(next);
+    left = made;
   }
-  return sums.empty() ? 0.0f : sums[0];
+  return n == 0 ? 0.0f : sums[0];
+}
+
+// The first NaN if there is one, else the first of the greatest (or smallest). In two passes: the
+// value with no branches, then its place.
+template <typename T>
+Best bestIn(ReduceOp op, const T* src, uint64_t n) {
+  T best = src[0];
+  bool hasNan = false;
+  if (op == ReduceOp::kMax) {
+    for (uint64_t i = 0; i < n; ++i) {
+      hasNan |= src[i] != src[i];
+      best = src[i] > best ? src[i] : best;
+    }
+  } else {
+    for (uint64_t i = 0; i < n; ++i) {
+      hasNan |= src[i] != src[i];
+      best = src[i] < best ? src[i] : best;
+    }
+  }
+  uint64_t at = 0;
+  while (at + 1 < n && (hasNan ? src[at] == src[at] : src[at] != best)) ++at;
+  return {static_cast<float>(src[at]), static_cast<uint32_t>(at)};
 }
 
 Best bestOf(ReduceOp op, Dtype dtype, const void* src, uint64_t n) {
-  Best best = startOf(op);
-  for (uint64_t i = 0; i < n; ++i) {
-    const float x = readAt(dtype, src, i);
-    if (i == 0 || isBetter(op, x, best.value)) best = {x, static_cast<uint32_t>(i)};
-  }
-  return best;
+  return dtype == Dtype::f16 ? bestIn(op, static_cast<const _Float16*>(src), n)
+                             : bestIn(op, static_cast<const float*>(src), n);
 }
 
 VectorOp costOf(ReduceOp op) {
@@ -155,19 +196,25 @@ void finish(ReduceOp op, Dtype dtype, void* dst, const Best& best, bool hasIndex
   if (hasIndex) writeIndex(dtype, dst, 1, best.index);
 }
 
-// Values of the active lanes of one repeat; inactive ones are left out.
-std::vector<float> lanesOf(Dtype dtype, const void* src, const Lanes& lanes, uint32_t repeat,
-                           Stride stride, bool keepsPlaces) {
+// Values of the active lanes of one repeat; inactive ones are left out, or count as zero.
+void lanesOf(Dtype dtype, const void* src, const Lanes& lanes, uint32_t repeat, Stride stride,
+             bool keepsPlaces, LaneValues* out) {
   const uint32_t perBlock = 32 / itemBytes(dtype);
-  std::vector<float> values;
+  out->count = 0;
+  if (stride.block == 1 && lanes.isFull(repeat)) {
+    const uint64_t first = laneOffset(repeat, 0, perBlock, stride);
+    readRun(dtype, static_cast<const char*>(src) + first * itemBytes(dtype), lanes.perRepeat, out->value);
+    for (uint32_t lane = 0; lane < lanes.perRepeat; ++lane) out->lane[lane] = lane;
+    out->count = lanes.perRepeat;
+    return;
+  }
   for (uint32_t lane = 0; lane < lanes.perRepeat; ++lane) {
     if (laneIsOn(lanes.of(repeat), lane)) {
-      values.push_back(readAt(dtype, src, laneOffset(repeat, lane, perBlock, stride)));
+      out->add(readAt(dtype, src, laneOffset(repeat, lane, perBlock, stride)), lane);
     } else if (keepsPlaces) {
-      values.push_back(0.0f);
+      out->add(0.0f, lane);
     }
   }
-  return values;
 }
 
 void repeatLimits(const Instruction& run, int32_t repeats) {
@@ -220,16 +267,19 @@ void reduceAllRepeat(ReduceOp op, Dtype dtype, void* dst, const void* src, const
   ok = run.write(dst, item * (hasIndex ? 2 : 1), "dst") && ok;
   if (ok && !run.skipsValues()) {
     std::vector<float> parts;
+    LaneValues values;
     Best best = startOf(op);
     for (uint32_t repeat = 0; repeat < lanes.repeats; ++repeat) {
-      std::vector<float> values = lanesOf(dtype, src, lanes, repeat, stride, true);
+      lanesOf(dtype, src, lanes, repeat, stride, op == ReduceOp::kSum, &values);
       const Best part = reduced(op, dtype, values);
       parts.push_back(part.value);
       if (repeat == 0 || isBetter(op, part.value, best.value)) {
         best = {part.value, repeat * lanes.perRepeat + part.index};
       }
     }
-    if (op == ReduceOp::kSum) best.value = treeSum(dtype, parts);
+    const auto count = static_cast<uint32_t>(parts.size());
+    parts.resize(2 * parts.size());
+    if (op == ReduceOp::kSum) best.value = treeSum(dtype, parts.data(), count);
     finish(op, dtype, dst, best, hasIndex);
   }
   chargePasses(run, op, dtype, dst, src, lanes.repeats);
@@ -250,8 +300,9 @@ void wholeReduce(ReduceOp op, Dtype dtype, void* dst, const void* src, const Mas
   bool ok = run.readLanes(src, lanes, item, stride, "src");
   const uint64_t step = static_cast<uint64_t>(dstRepeatStride) * width;
   ok = run.writeRows(dst, lanes.repeats, width * item, step * item, "dst") && ok;
+  LaneValues values;
   for (uint32_t repeat = 0; ok && !run.skipsValues() && repeat < lanes.repeats; ++repeat) {
-    std::vector<float> values = lanesOf(dtype, src, lanes, repeat, stride, op == ReduceOp::kSum);
+    lanesOf(dtype, src, lanes, repeat, stride, op == ReduceOp::kSum, &values);
     const Best best = reduced(op, dtype, values);
     const uint64_t at = repeat * step;
     const bool isIndexFirst = order == ReduceOrder::ORDER_INDEX_VALUE;
@@ -277,14 +328,14 @@ void blockReduce(ReduceOp op, Dtype dtype, void* dst, const void* src, int32_t r
   ok = run.writeRows(dst, lanes.repeats, 8 * item, step * item, "dst") && ok;
   for (uint32_t repeat = 0; ok && !run.skipsValues() && repeat < lanes.repeats; ++repeat) {
     for (uint32_t block = 0; block < 8; ++block) {
-      std::vector<float> values;
+      LaneValues values;
       for (uint32_t lane = block * perBlock; lane < (block + 1) * perBlock; ++lane) {
         const bool isOn = laneIsOn(lanes.of(repeat), lane);
         if (!isOn && op != ReduceOp::kSum) continue;
         const uint64_t at = laneOffset(repeat, lane, perBlock, stride);
-        values.push_back(isOn ? readAt(dtype, src, at) : 0.0f);
+        values.add(isOn ? readAt(dtype, src, at) : 0.0f, lane);
       }
-      if (values.empty()) continue;
+      if (values.count == 0) continue;
       writeAt(dtype, dst, repeat * step + block, reduced(op, dtype, values).value);
     }
   }
