@@ -223,25 +223,24 @@ class GroupPrinter:
         dtype = self.scope.tensors[item.source.tensor].type.dtype
         kind = CPP_TYPE[dtype]
         place = self.scope.slice_place(item.source)
-        there, name = place.base, self.fresh("a")
-        if item.following is not None:
-            there = self.scope.slice_place(item.following).base
+        name, rows = self.fresh("a"), "" if self.is_flat else f" + i * {place.pitch}"
         if item.is_next:
-            self.before.append(f"const {kind}* const {name}_0 = next_near({place.base}, {there});")
+            there = self.scope.slice_place(item.following or item.source).base
+            self.before.append(f"const {kind}* const {name} = next_near({place.base}, {there});")
+            self.body.append(f"fetch({name}{rows}, j, q);")
+            return
+        if not self.is_flat:
+            there = f"{name} + {place.pitch}"
         elif item.following is None:
-            size = self.scope.scalars.text(self.scope.tensors[item.source.tensor].type.dims[-1])
-            there = f"next_row({place.base}, {size}, n)"
-            self.before.append(f"const {kind}* const {name}_0 = {place.base};")
-            self.before.append(f"const {kind}* const {name}_1 = {there};")
+            size = self.scope.tensors[item.source.tensor].type.dims[-1]
+            there = f"moved({name}, {self.scope.scalars.text(size)})"
         else:
-            self.before.append(f"const {kind}* const {name}_0 = {place.base};")
-            self.before.append(f"const {kind}* const {name}_1 = {there};")
-        row = "" if self.is_flat else f" + i * {place.pitch}"
-        if item.is_next:
-            self.body.append(f"fetch({name}_0{row}, j, q);")
-        else:
-            after = f"{name}_1" if self.is_flat else f"{name}_0 + (i + 1) * {place.pitch}"
-            self.body.append(f"fetch_ahead({name}_0{row}, {after}, j, n, q);")
+            there = self.scope.slice_place(item.following).base
+        self.before.append(f"const {kind}* const {name} = {place.base};")
+        self.before.append(f"const {kind}* const {name}_next = {there};")
+        self.before.append(f"const int64_t {name}_size = reach({name}, {name}_next, n);")
+        there = f"{name}{rows}, {name}_next{rows}, j, {name}_size"
+        self.body.append(f"fetch_ahead({there}, q);")
 
     # --- values ----------------------------------------------------------------------------------
 

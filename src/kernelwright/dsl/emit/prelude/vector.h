@@ -123,6 +123,9 @@ template <class T, class V> INLINE void put(T* p, V v, Part q) {
 }
 #ifdef HAS_AVX512
 INLINE __mmask16 first(int64_t n) { return (__mmask16)((1u << n) - 1); }
+INLINE __mmask16 lanes_from(int64_t n) {
+  return (__mmask16)(0xffffu << least(most(n, (int64_t)0), (int64_t)16));
+}
 INLINE vf load(const float* p, Part q) { return (vf)_mm512_maskz_loadu_ps(first(q.n), p); }
 INLINE vi load(const int32_t* p, Part q) { return (vi)_mm512_maskz_loadu_epi32(first(q.n), p); }
 INLINE void put(float* p, vf v, Part q) { _mm512_mask_storeu_ps(p, first(q.n), (__m512)v); }
@@ -183,16 +186,6 @@ template <class T, class V, class Q>
 INLINE V load_fill(const T* row, int64_t at, int64_t size, int64_t step, V fill, Q q) {
   if (at >= 0 && at + (count(q) - 1) * step < size)
     return step == 1 ? load(row + at, q) : load_step(row + at, step, q);
-#ifdef HAS_AVX512
-  if constexpr (sizeof(T) == 4 && sizeof(V) == 64) {
-    if (step == 1) {
-      const int64_t lo = least(most(-at, (int64_t)0), (int64_t)16);
-      const int64_t hi = most(least(size - at, count(q)), lo);
-      const __mmask16 m = first(hi) & ~first(lo);
-      return (V)_mm512_mask_loadu_ps((__m512)fill, m, (const float*)row + at);
-    }
-  }
-#endif
   V v = fill;
   for (int64_t l = 0; l < count(q); ++l) {
     const int64_t k = at + l * step;
@@ -205,6 +198,12 @@ template <class T, class V> INLINE V load_inside(const T* row, int64_t at, int64
 }
 template <class T, class V>
 INLINE V load_inside(const T* row, int64_t at, int64_t size, V fill, Part q) {
+#ifdef HAS_AVX512
+  if constexpr (sizeof(T) == 4 && sizeof(V) == 64) {
+    const __mmask16 m = lanes_from(-at) & ~lanes_from(least(size - at, q.n));
+    return (V)_mm512_mask_loadu_ps((__m512)fill, m, (const float*)row + at);
+  }
+#endif
   return load_fill(row, at, size, 1, fill, q);
 }
 // Memory that is read later is asked for early: `AHEAD_BYTES` before it, or the next row of a loop
@@ -220,17 +219,19 @@ template <class T> INLINE const T* next_near(const T* row, const T* next) {
   const int64_t step = (int64_t)((uintptr_t)next - (uintptr_t)row);
   return step < NEAR_BYTES && step > -NEAR_BYTES ? next : row;
 }
-template <class T> INLINE const T* next_row(const T* row, int64_t size, int64_t n) {
-  return size <= n + 64 ? moved(row, size) : row;
+// Elements that follow p before what is read next is elsewhere: no end where that lies behind them.
+template <class T> INLINE int64_t reach(const T* p, const T* next, int64_t n) {
+  const int64_t step = (int64_t)((uintptr_t)next - (uintptr_t)p) / (int64_t)sizeof(T);
+  return step >= n && step <= n + 64 ? INT64_MAX / 16 : n;
 }
 template <class T> INLINE void fetch(const T*, int64_t, Part) {}
 template <class T> INLINE void fetch(const T* p, int64_t j, Full) {
   __builtin_prefetch(moved(p, j), 0, 2);
 }
 template <class T> INLINE void fetch_ahead(const T*, const T*, int64_t, int64_t, Part) {}
-template <class T> INLINE void fetch_ahead(const T* p, const T* next, int64_t j, int64_t n, Full) {
-  const int64_t k = j + least((int64_t)(AHEAD_BYTES / sizeof(T)), n);
-  __builtin_prefetch(k < n ? p + k : moved(next, k - n), 0, 3);
+template <class T> INLINE void fetch_ahead(const T* p, const T* next, int64_t j, int64_t size, Full) {
+  const int64_t k = j + least((int64_t)(AHEAD_BYTES / sizeof(T)), size);
+  __builtin_prefetch(k < size ? moved(p, k) : moved(next, k - size), 0, 3);
 }
 // Visits 0 <= j < n in vectors, U at a time; what is left over comes as a part of a vector.
 template <int U, class Step> INLINE void sweep(int64_t n, Step step) {
