@@ -62,9 +62,26 @@ struct LaneValues {
   }
 };
 
+// A full repeat: sizes known to the compiler.
+template <uint32_t n, bool isHalf>
+float fullTree(const float* values) {
+  if constexpr (n == 1) {
+    return values[0];
+  } else {
+    float sums[n / 2];
+    for (uint32_t i = 0; i < n / 2; ++i) {
+      const float sum = values[2 * i] + values[2 * i + 1];
+      sums[i] = isHalf ? static_cast<float>(static_cast<_Float16>(sum)) : sum;
+    }
+    return fullTree<n / 2, isHalf>(sums);
+  }
+}
+
 // Adds neighbours, level by level; `values` has room for the next power of two.
 float treeSum(Dtype dtype, float* values, uint32_t count) {
   if (count == 0) return 0.0f;
+  if (count == 64 && dtype == Dtype::f32) return fullTree<64, false>(values);
+  if (count == 128 && dtype == Dtype::f16) return fullTree<128, true>(values);
   uint32_t n = 1;
   while (n < count) n *= 2;
   std::fill(values + count, values + n, 0.0f);
@@ -134,26 +151,36 @@ float sumByRepeats(Dtype dtype, const void* src, uint64_t n) {
   return n == 0 ? 0.0f : sums[0];
 }
 
-// The first NaN if there is one, else the first of the greatest (or smallest). In two passes: the
-// value with no branches, then its place.
-template <typename T>
-Best bestIn(ReduceOp op, const T* src, uint64_t n) {
-  T best = src[0];
-  bool hasNan = false;
-  if (op == ReduceOp::kMax) {
-    for (uint64_t i = 0; i < n; ++i) {
-      hasNan |= src[i] != src[i];
-      best = src[i] > best ? src[i] : best;
-    }
-  } else {
-    for (uint64_t i = 0; i < n; ++i) {
-      hasNan |= src[i] != src[i];
-      best = src[i] < best ? src[i] : best;
+// The first NaN if there is one, else the first of the greatest (or smallest). Blocks of lanes side
+// by side, without branches, find the value; a second pass its place.
+template <typename T, bool isMax>
+Best bestIn(const T* src, uint64_t n) {
+  constexpr uint64_t kWide = 64;
+  T best[kWide], nan[kWide];  // nan: a NaN once one was met
+  for (uint64_t j = 0; j < kWide; ++j) best[j] = nan[j] = src[0];
+  for (uint64_t i = 0; i + kWide <= n; i += kWide) {
+    for (uint64_t j = 0; j < kWide; ++j) {
+      const T x = src[i + j];
+      best[j] = (isMax ? x > best[j] : x < best[j]) ? x : best[j];
+      nan[j] = x != x ? x : nan[j];
     }
   }
+  T top = src[0];
+  bool hasNan = false;
+  const auto look = [&](T x) {
+    hasNan |= x != x;
+    top = (isMax ? x > top : x < top) ? x : top;
+  };
+  for (uint64_t j = 0; j < kWide; ++j) { look(best[j]); look(nan[j]); }
+  for (uint64_t i = n / kWide * kWide; i < n; ++i) look(src[i]);
   uint64_t at = 0;
-  while (at + 1 < n && (hasNan ? src[at] == src[at] : src[at] != best)) ++at;
+  while (at + 1 < n && (hasNan ? src[at] == src[at] : src[at] != top)) ++at;
   return {static_cast<float>(src[at]), static_cast<uint32_t>(at)};
+}
+
+template <typename T>
+Best bestIn(ReduceOp op, const T* src, uint64_t n) {
+  return op == ReduceOp::kMax ? bestIn<T, true>(src, n) : bestIn<T, false>(src, n);
 }
 
 Best bestOf(ReduceOp op, Dtype dtype, const void* src, uint64_t n) {
