@@ -96,7 +96,8 @@ def launch(
     options = _LaunchOptions(
         name.encode(), mode.blocks, 0 if mode.task_type is None else mode.task_type + 1,
         mode.tiling_key, tiling.address if tiling else None, tiling.size_bytes if tiling else 0,
-        mode.is_strict, mode.is_timing_only, mode.is_unchecked, mode.keeps_events, False, mode.uses_matmul,
+        mode.is_strict, mode.is_timing_only, mode.is_unchecked, mode.keeps_events, False,
+        mode.uses_matmul,
     )  # fmt: skip
     for operand in operands:
         runtime.kw_gm_register(operand.address, operand.size_bytes, operand.name.encode())
