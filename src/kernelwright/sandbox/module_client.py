@@ -189,11 +189,6 @@ class ModuleClient:
                 return settled
         return total_s
 
-    def ask(self, op: str, **fields: Json) -> Mapping[str, Json] | Failure:
-        """Ask a host that has more to offer than `ModuleHost` for something of its own."""
-        answer = self._ask({"op": op, **fields}, doing=f"asking for {op}")
-        return answer if isinstance(answer, Failure) else answer[0]
-
     def last_outputs(self) -> Tree | Failure:
         """Return what the timed call to be kept returned, else the last, copied at once."""
         answer = self._ask({"op": "outputs"}, doing="fetching timed outputs")

@@ -8,13 +8,13 @@ import pytest
 
 from kernelwright.backends.build_cache import BuildCache, Library
 from kernelwright.backends.cpu.declarations import kernels_in
-from kernelwright.backends.diagnostics import MOST_CHARACTERS, cleaned
 from kernelwright.backends.cpu.parts import complaint_about
 from kernelwright.backends.cpu.profiling import profile_of
-from kernelwright.backends.seed_knowledge import seed_items
 from kernelwright.backends.cpu.static_facts import facts_of, forbidden_symbols
 from kernelwright.backends.cpu.toolchain import Compiled
 from kernelwright.backends.cpu.vector_extensions import this_processor
+from kernelwright.backends.diagnostics import MOST_CHARACTERS, cleaned
+from kernelwright.backends.seed_knowledge import seed_items
 from kernelwright.core.candidate import Candidate
 from kernelwright.core.errors import RecordUnreadable
 from kernelwright.core.execution import Build, Failure

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from kernelwright.backends.ascendc.builder import Builder
-from kernelwright.backends.ascendc.device_module import DeviceModule
+from kernelwright.backends.ascendc.device_module import DeviceClient, DeviceModule
 from kernelwright.backends.ascendc.export import exported, restored
 from kernelwright.backends.ascendc.parts import MODEL, complaint_about
 from kernelwright.backends.ascendc.screening import screened
@@ -26,7 +26,7 @@ from kernelwright.emulator.project import Project, ProjectFault, project_from_pa
 from kernelwright.emulator.report import Lines
 from kernelwright.emulator.targets import DEFAULT_CHIP, load_chip
 from kernelwright.sandbox import Limits, Sandbox
-from kernelwright.sandbox.module_client import ModuleClient, ModuleFile, Timeouts
+from kernelwright.sandbox.module_client import ModuleFile, Timeouts
 
 HOST_ENTRY = "kernelwright.backends.ascendc.device_host:serve"
 EMULATED_S = 300.0
@@ -157,7 +157,7 @@ class AscendBackend:
                 readable=(self._builder.runtime.library.parent,),
             )
             lines = Lines(ask=lambda argv: self._builder.ask(argv, folder))
-            with ModuleClient(child, ModuleFile(model), timeouts=self._timeouts) as client:
+            with DeviceClient(child, ModuleFile(model), timeouts=self._timeouts) as client:
                 options = {**self._options, **(options or {})}
                 names = tuple(build.candidate.files)
                 yield DeviceModule(client, self._chip.name, lines, options, names)

@@ -23,6 +23,15 @@ MOST_FAULTS = 12
 """Faults that are told of one call; one mistake rarely shows in more places."""
 
 
+class DeviceClient(ModuleClient):
+    """Asks a `DeviceHost`, which has more to offer than a module's host."""
+
+    def ask(self, op: str, **fields: Json) -> Mapping[str, Json] | Failure:
+        """Ask for something that only this host knows."""
+        answer = self._ask({"op": op, **fields}, doing=f"asking for {op}")
+        return answer if isinstance(answer, Failure) else answer[0]
+
+
 @dataclass(slots=True)
 class DeviceModule:
     """A module on the emulated chip; implements `core.ports.Module` over a sandboxed child.
@@ -36,7 +45,7 @@ class DeviceModule:
         reports: What the launches of the last call said.
     """
 
-    client: ModuleClient
+    client: DeviceClient
     chip: str
     lines: Lines
     options: Mapping[str, bool] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 #include <tuple>
 #include "kernel_operator.h"
 #include "kw/matmul_abi.h"
+#include "kw/matmul_regist.h"
 #include "kw/matmul_types.h"
 
 namespace kw {
@@ -18,20 +19,6 @@ constexpr MatrixLayout matrixLayout(CubeFormat format) {
 
 // Whether this fibre is the cube core that serves the vector cores' products.
 bool isMatmulServer();
-
-// REGIST_MATMUL_OBJ names objects, each with or without its tiling: Init may come later.
-KW_API void initMatmuls() {}
-template <typename Object>
-KW_API void initMatmuls(Object&) {}
-template <typename Object, typename Next, typename... Rest>
-KW_API void initMatmuls(Object& object, Next&& next, Rest&&... rest) {
-  if constexpr (std::is_pointer_v<std::decay_t<Next>>) {
-    if (next != nullptr) object.Init(next);
-    initMatmuls(rest...);
-  } else {
-    initMatmuls(next, rest...);
-  }
-}
 
 }  // namespace kw
 
