@@ -3,8 +3,9 @@
     python benchmarks/routes.py KernelBench/KernelBench/level1/2?_*.py
 
 For every task file: the default schedule printed from the kernel language (dsl) and as C++
-directly (cpp), and eager, in one run: nine rounds in alternating order, medians of paired ratios,
-one thread, warm caches. Writes results/routes.json; it is why `synth/route.py` chooses as it does.
+directly (cpp), and eager, in one run: rounds in alternating order, medians of paired ratios (and
+the quartiles of the one that decides), one thread, warm caches. Writes results/routes.json; it is
+why `synth/route.py` chooses as it does.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import statistics
 import sys
 from pathlib import Path
+from typing import TypeAlias
 
 from kernelwright.core.errors import KernelwrightError
 from kernelwright.core.execution import Failure, Workload
@@ -24,13 +26,16 @@ from kernelwright.wiring.options import TaskOptions
 from kernelwright.wiring.settings import Settings
 
 RESULTS = Path(__file__).parent / "results" / "routes.json"
-ROUNDS = 9
+ROUNDS = 41
 ROUND_S = 0.03
 MAX_BYTES = 64 << 20
 MAX_FLOPS = 2_000_000_000
 
 
-def measured(path: Path) -> dict[str, float | str]:
+Found: TypeAlias = "dict[str, float | str | list[float]]"
+
+
+def measured(path: Path) -> Found:
     """Return the ratios of one task file.
 
     Raises:
@@ -51,13 +56,12 @@ def measured(path: Path) -> dict[str, float | str]:
             assert not isinstance(built, Failure), built
             modules[route] = stack.enter_context(bench.backend.open(built))
         times = _times(bench, modules)
-        ratios = {
-            f"{over}/{under}": round(
-                statistics.median(a / b for a, b in zip(times[over], times[under], strict=True)), 3
-            )
-            for over, under in (("eager", "dsl"), ("eager", "cpp"), ("cpp", "dsl"))
-        }
-        return {"default": routes[0], **ratios}
+        found: Found = {"default": routes[0], "content": bench.task.task_id}
+        for over, under in (("eager", "dsl"), ("eager", "cpp"), ("cpp", "dsl")):
+            ratios = [a / b for a, b in zip(times[over], times[under], strict=True)]
+            found[f"{over}/{under}"] = round(statistics.median(ratios), 3)
+        low, _, high = statistics.quantiles(ratios, n=4)
+        return {**found, "cpp/dsl quartiles": [round(low, 3), round(high, 3)]}
 
 
 def _times(bench: Bench, modules: dict[str, Module]) -> dict[str, list[float]]:
@@ -83,7 +87,7 @@ def _tick(module: Module, repeats: int) -> float:
 
 def main(paths: list[str]) -> None:
     """Measure every file, print a line each, and write the results."""
-    found: dict[str, dict[str, float | str]] = {}
+    found: dict[str, Found] = {}
     for path in map(Path, paths):
         try:
             found[path.stem] = measured(path)

@@ -54,6 +54,9 @@ def show_command(run_id: RunId, store: StorePath = None, is_json: JsonFlag = Fal
         say(f"  {name}: {value}")
     for rollout in row.history.rollouts:
         say(rollout_line(rollout))
+        if rollout.candidate.schedule:
+            chosen = ", ".join(f"{name}={value}" for name, value in rollout.candidate.schedule)
+            say(f"       {rollout.candidate.candidate_id}: {chosen}")
     say(f"best: {best_text(row.history)}")
     return EXIT_DONE
 

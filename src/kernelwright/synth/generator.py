@@ -26,7 +26,7 @@ from kernelwright.synth.tracing import graph_of
 
 BACKENDS = ("cpu",)
 NAME = "offline"
-VERSION = "0"
+VERSION = "1"
 
 
 class SpaceExhausted(NotCovered):

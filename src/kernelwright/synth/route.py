@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kernelwright.core.errors import NotCovered
 from kernelwright.dsl import check_source
 from kernelwright.dsl.lower import Role, Signature, lower_cpp
+from kernelwright.synth.accumulate import kind_of
 from kernelwright.synth.expr import walk
 from kernelwright.synth.nest import size_name
 from kernelwright.synth.program import Kernel, Program
@@ -53,9 +54,9 @@ class Routes:
     def choices(self) -> tuple[str, ...]:
         """Return the values of the choice `route`, the faster one first; none without a choice.
 
-        What is faster is measured by `benchmarks/routes.py`: direct C++ where a row is read again
-        after its reduction, and where exp(x) - 1 is one function there and several operations in
-        the kernel language.
+        What is faster is measured by `benchmarks/routes.py`: direct C++ for a softmax, which keeps
+        its exponentials there; for exp(x) - 1, which is one function there and several operations
+        in the kernel language; and for a reduction of everything.
         """
         if not any(self.tiles):
             return ()
@@ -139,8 +140,12 @@ def _tile(program: Program, place: int, entry: str) -> TileProgram | str:
 
 def _is_direct_faster(kernel: Kernel) -> bool:
     stores = [store.value for store in (*kernel.row_stores, *kernel.full_stores)]
-    has_expm1 = any(value.op == "expm1" for value in walk(stores))
-    return has_expm1 or bool(kernel.passes and kernel.full_stores)
+    if any(value.op == "expm1" for value in walk(stores)):
+        return True
+    kinds = {kind_of(value) for group in kernel.passes for value in group}
+    if kernel.full_stores:
+        return "sumexp" in kinds
+    return bool(kernel.passes) and not kernel.kept
 
 
 def _holes(tile: TileProgram, schedule: Mapping[str, str], *, is_columns: bool) -> dict[str, int]:

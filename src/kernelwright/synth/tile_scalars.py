@@ -18,6 +18,10 @@ _CALLS: Mapping[str, str] = {
     "max": "tl.max({0}, {1})", "min": "tl.min({0}, {1})", "neg": "-{0}", "square": "{0} * {0}",
 }  # fmt: skip
 
+_COMPARED: Mapping[str, str] = {
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+
 
 class Writer(Protocol):
     """What scalars need of the values' writer."""
@@ -51,6 +55,18 @@ def scalar_text(to: Writer, value: Expr) -> str:
     if value.op in _CALLS:
         return _CALLS[value.op].format(*(_operand(to, arg) for arg in value.args))
     raise NotCovered(f"the operator {value.op} on scalars", fix=FIX)
+
+
+def condition_text(to: Writer, value: Expr) -> str:
+    """Return a comparison of scalars.
+
+    Raises:
+        NotCovered: for other masks.
+    """
+    if value.op not in _COMPARED:
+        raise NotCovered(f"the mask {value.op} on scalars", fix=FIX)
+    left, right = (_operand(to, arg) for arg in value.args)
+    return f"{left} {_COMPARED[value.op]} {right}"
 
 
 def _operand(to: Writer, value: Expr) -> str:

@@ -10,7 +10,7 @@ from kernelwright.synth.nest import computed_here
 from kernelwright.synth.program import Kernel, Program
 from kernelwright.synth.tile_expansions import EXPANSIONS
 from kernelwright.synth.tile_layout import FIX, Layout, Tensor
-from kernelwright.synth.tile_scalars import scalar_text
+from kernelwright.synth.tile_scalars import condition_text, scalar_text
 from kernelwright.synth.tile_scope import Buffers, Lines, Scope, Step, Tile, Value
 
 _UNARY = {
@@ -123,6 +123,8 @@ class Values:
         if value.op == "load":
             return self.layout.numbers[str(value.attr)]
         if self.layout.inner.var not in self.loops(value):
+            if value.op == "where":
+                return self._chosen(value, scope)
             return self.bound(scalar_text(self, value), scope, "v")
         if value.op == "reduce":
             raise NotCovered("a reduction inside a loop", fix=FIX)
@@ -133,6 +135,20 @@ class Values:
         name = self.layout.names.fresh(letter)
         scope.scalars.append(f"{name} = {text}")
         return name
+
+    def _chosen(self, value: Expr, scope: Scope) -> str:
+        """Write a choice between scalars; return its name."""
+        mask, yes, no = value.args
+        condition = condition_text(self, mask)
+        name = self.bound(f"{self.scalar(no)} * 1.0", scope, "v")
+        scope.scalars += [f"if {condition}:", f"    {name} = {self.scalar(yes)}"]
+        return name
+
+    def scalar(self, value: Expr) -> str:
+        """Return a value that is known to be a scalar."""
+        text = self.value(value)
+        assert isinstance(text, str)
+        return text
 
     def _loaded(self, value: Expr, tensor: Tensor, scope: Scope) -> Value:
         if self.layout.inner not in tensor.axes:

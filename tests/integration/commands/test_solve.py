@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -15,6 +16,8 @@ import pytest
 from tests.integration.commands.broken import TASK
 
 from kernelwright.store.sqlite import SqliteStore
+
+SWISH = TASK.replace("torch.softmax(x, dim=-1)", "x * torch.sigmoid(x)")
 
 COMMAND = [sys.executable, "-m", "kernelwright"]
 
@@ -113,6 +116,35 @@ def test_what_was_solved_can_be_verified_again_and_a_change_to_it_is_seen(place:
     worse = command_without_store(place, "verify", "softmax.py", str(changed), "--json")
     assert worse.returncode == 1
     assert json.loads(worse.stdout)["feasible"] is False
+
+
+def test_a_kernel_of_the_dsl_route_carries_its_program_and_runs_show_names_the_route(
+    place: Path,
+) -> None:
+    (place / "swish.py").write_text(SWISH)
+    done = command(place, "solve", "swish.py", "--budget", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["rollouts"][0]["schedule"]["route"] == "dsl"
+    text = (place / "kernelwright-out" / "swish" / "kernel.cpp").read_text()
+    program = _head_program(text)
+    program_file = place / "swish_program.py"
+    program_file.write_text(program)
+    checked = command_without_store(place, "dsl", "check", str(program_file), "--json")
+    assert checked.returncode == 0, checked.stdout
+    assert json.loads(checked.stdout)["ok"] is True
+    shown = command(place, "runs", "show", report["run"]["run_id"])
+    assert shown.returncode == 0, shown.stderr
+    assert "route=dsl" in shown.stdout
+
+
+def _head_program(text: str) -> str:
+    """Return the program in the comment that a printed kernel starts with."""
+    head = list(itertools.takewhile(lambda line: line.startswith("//"), text.splitlines()))
+    lines = [line.removeprefix("//").removeprefix(" ") for line in head]
+    start = lines.index("import kernelwright.language as tl")
+    end = next(n for n, line in enumerate(lines) if line.startswith("    return"))
+    return "\n".join(lines[start : end + 1]) + "\n"
 
 
 def command_without_store(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -28,9 +28,12 @@ def _kernel(task: str, **chosen: str) -> str:
         ("gelu", DSL),
         ("sum_0", DSL),
         ("sum_1", DSL),
-        ("mse_loss", DSL),
+        ("layernorm", DSL),
+        ("l2_norm", DSL),
+        ("rmsnorm", DSL),
+        ("logsumexp", DSL),
+        ("mse_loss", CPP),
         ("softmax", CPP),
-        ("layernorm", CPP),
         ("activations", CPP),
     ],
 )
@@ -57,6 +60,10 @@ def test_the_program_in_the_comment_is_a_program_that_the_checks_accept(task: st
 
 def test_the_direct_route_has_no_program_of_the_language() -> None:
     assert "import kernelwright.language" not in _kernel("gelu", route=CPP)
+
+
+def test_a_choice_between_scalars_is_a_branch_of_the_program() -> None:
+    assert "if v == tl.inf:" in _kernel("logsumexp", route=DSL)
 
 
 def test_a_kernel_that_the_language_lacks_says_what_stops_it() -> None:
