@@ -32,7 +32,7 @@ def _kernel(task: str, **chosen: str) -> str:
         ("l2_norm", DSL),
         ("rmsnorm", DSL),
         ("logsumexp", DSL),
-        ("mse_loss", CPP),
+        ("mse_loss", DSL),
         ("softmax", CPP),
         ("activations", CPP),
     ],
