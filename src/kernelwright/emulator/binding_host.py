@@ -148,13 +148,17 @@ def _function(session: Session, entry: Mapping[str, Any]) -> Callable[..., objec
     parameters = [parameter["name"] for parameter in entry["parameters"]]
 
     def function(*args: object, **named: object) -> object:
-        # An observer may want the call without its kernels: what is returned then shows their work.
-        is_dry = OBSERVERS and any([observer(name) for observer in OBSERVERS])
-        session.runtime.kw_host_dry_run(1 if is_dry else 0)
         if len(args) > len(parameters) or set(named) - set(parameters[len(args) :]):
             raise TypeError(f"{name}(): incompatible function arguments; it takes {parameters}")
         rest = [named.get(parameter, ...) for parameter in parameters[len(args) :]]
-        return session.call(name, [*args, *rest])
+        # An observer may want the call without its kernels: what is returned then shows their work.
+        if not any([observer(name) for observer in OBSERVERS]):
+            return session.call(name, [*args, *rest])
+        session.runtime.kw_host_dry_run(1)
+        try:
+            return session.call(name, [*args, *rest])
+        finally:
+            session.runtime.kw_host_dry_run(0)
 
     function.__name__ = name
     function.__doc__ = entry["doc"]
