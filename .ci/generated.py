@@ -81,10 +81,52 @@ def packages() -> str:
     return "```text\nsrc/kernelwright/\n" + "\n".join(rows) + "\n```\n"
 
 
+def primitives() -> str:
+    """Every operation of the kernel language, from its table."""
+    from kernelwright.dsl.builtins import BUILTINS
+
+    rows = ["| call | meaning | element types | extent of the result | on the NPU |"]
+    rows.append("|---|---|---|---|---|")
+    for row in BUILTINS.values():
+        doc = row.doc.replace("|", "\\|")
+        types = " ".join(dtype.value for dtype in row.dtypes)
+        call = f"`{row.ascendc}`" if row.ascendc else "composed"
+        rows.append(f"| `{row.signature}` | {doc} | {types} | {row.shape.value} | {call} |")
+    return "\n".join(rows) + "\n"
+
+
+def scalar_functions() -> str:
+    """Every function of scalars in the kernel language."""
+    from kernelwright.dsl.builtins import REDUCTIONS, SCALAR_FUNCTIONS
+
+    where = {"both": "kernels and host code", "kernel": "kernels", "host": "host code"}
+    rows = ["| function | meaning | where |", "|---|---|---|"]
+    for row in SCALAR_FUNCTIONS.values():
+        rows.append(f"| `tl.{row.name}` | {row.doc} | {where[row.where]} |")
+    names = " ".join(f"`tl.{name}(b)`" for name in REDUCTIONS)
+    rows.append(f"| {names} | Over the whole valid extent of a buffer. | inside `tl.compute()` |")
+    rows.append(
+        "| `tl.load_scalar(x[i, j])` | One element of global memory. | inside `tl.copyin()` |"
+    )
+    return "\n".join(rows) + "\n"
+
+
+def diagnostic_codes() -> str:
+    """Every diagnostic of the kernel language."""
+    from kernelwright.dsl.codes import CODES
+
+    rows = ["| code | meaning |", "|---|---|"]
+    rows += [f"| {code} | {entry.title} |" for code, entry in CODES.items()]
+    return "\n".join(rows) + "\n"
+
+
 SECTIONS: Mapping[str, Callable[[], str]] = {
     "command-line": command_line,
     "extensions": extensions,
     "packages": packages,
+    "primitives": primitives,
+    "scalar-functions": scalar_functions,
+    "diagnostic-codes": diagnostic_codes,
 }
 
 

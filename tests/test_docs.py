@@ -7,6 +7,7 @@ A mark is an HTML comment on the line above a fenced block:
     <!-- run, long -->    the same, but only in `make test-all`
     <!-- prints -->       the lines that the block before it prints, in order, where `...` stands
                           for anything: within a line, or, alone on a line, for any lines
+    <!-- dsl ... -->      a snippet of the kernel language, see `support/dsl_page.py`
 
 Blocks of one page run in order in one folder, which starts with a copy of `examples/` and `mini/`.
 """
@@ -23,11 +24,14 @@ from pathlib import Path
 
 import pytest
 
+from support import dsl_page
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")])
 
 MARK = re.compile(
-    r"^<!-- (?P<mark>run(?:: (?P<code>\d+))?(?P<long>, long)?|prints) -->$", re.MULTILINE
+    r"^<!-- (?P<mark>run(?:: (?P<code>\d+))?(?P<long>, long)?|prints|dsl (?P<dsl>.+)) -->$",
+    re.MULTILINE,
 )
 FENCE = re.compile(r"```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -42,6 +46,7 @@ class Block:
     code: int = 0
     long: bool = False
     prints: str | None = None
+    dsl: str | None = None
 
 
 def blocks_of(page: str) -> list[Block]:
@@ -62,7 +67,8 @@ def blocks_of(page: str) -> list[Block]:
             blocks[-1] = replace(blocks[-1], prints=fence["text"])
         else:
             code = int(mark["code"] or 0)
-            blocks.append(Block(line, fence["language"], fence["text"], code, bool(mark["long"])))
+            block = Block(line, fence["language"], fence["text"], code, bool(mark["long"]))
+            blocks.append(replace(block, dsl=mark["dsl"]))
     return blocks
 
 
@@ -74,7 +80,9 @@ def pattern_of(prints: str) -> re.Pattern[str]:
             lines.append(r"(?:.*\n)*?")
         else:
             words = (re.escape(part.strip()) for part in re.split(r"\.\.\.", line))
-            lines.append(r"[^\S\n]*" + r".*?".join(words).replace(r"\ ", r"[^\S\n]+") + r"[^\n]*\n")
+            # A run of spaces is one item: one for each would try every way to share out the blanks.
+            text = re.sub(r"(?:\\ )+", r"[^\\S\\n]+", r".*?".join(words))
+            lines.append(r"[^\S\n]*" + text + r"[^\n]*\n")
     return re.compile("".join(lines))
 
 
@@ -115,20 +123,41 @@ def test_every_marked_block_of_a_page_runs(page: Path, blocks: list[Block], tmp_
         "COLUMNS": "100",
     }
     for block in blocks:
-        done = subprocess.run(
-            command_of(block),
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=280,
-        )
         where = f"{page.relative_to(ROOT)}:{block.line}"
-        assert done.returncode == block.code, f"{where}\n{done.stdout}\n{done.stderr}"
+        if block.dsl is not None:
+            try:
+                said = dsl_page.printed(block.dsl, block.text, tmp_path)
+            except AssertionError as error:
+                raise AssertionError(f"{where}: {error}") from error
+        else:
+            said = output_of(block, tmp_path, environment, where)
         if block.prints is not None:
-            assert pattern_of(block.prints).search(done.stdout + done.stderr), (
-                f"{where} printed something else:\n{done.stdout}{done.stderr}"
-            )
+            assert pattern_of(block.prints).search(said), f"{where} printed something else:\n{said}"
+
+
+def output_of(block: Block, folder: Path, environment: dict[str, str], where: str) -> str:
+    """Run a block in a process of its own; what it prints."""
+    done = subprocess.run(
+        command_of(block),
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == block.code, f"{where}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def test_every_snippet_of_the_language_page_is_checked() -> None:
+    page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    marked = {match.end() + 1 for match in MARK.finditer(page)}
+    loose = [
+        f"docs/language.md:{page.count(chr(10), 0, fence.start()) + 1}"
+        for fence in FENCE.finditer(page)
+        if fence["language"] != "text" and fence.start() not in marked
+    ]
+    assert loose == []
 
 
 def test_links_between_files_lead_somewhere() -> None:
