@@ -48,12 +48,12 @@ def scalar_text(to: Writer, value: Expr) -> str:
         if isinstance(term, SizeTerm) and term.op == "dim":
             size = _size(to, term)
             size = f"({size})" if " " in size else size
-            return f"{_operand(to, value.args[0])} / {size}"
+            return f"{operand(to, value.args[0])} / {size}"
     if value.op in _INFIX:
-        left, right = (_operand(to, arg) for arg in value.args)
+        left, right = (operand(to, arg) for arg in value.args)
         return f"{left} {_INFIX[value.op]} {right}"
     if value.op in _CALLS:
-        return _CALLS[value.op].format(*(_operand(to, arg) for arg in value.args))
+        return _CALLS[value.op].format(*(operand(to, arg) for arg in value.args))
     raise NotCovered(f"the operator {value.op} on scalars", fix=FIX)
 
 
@@ -65,11 +65,12 @@ def condition_text(to: Writer, value: Expr) -> str:
     """
     if value.op not in _COMPARED:
         raise NotCovered(f"the mask {value.op} on scalars", fix=FIX)
-    left, right = (_operand(to, arg) for arg in value.args)
+    left, right = (operand(to, arg) for arg in value.args)
     return f"{left} {_COMPARED[value.op]} {right}"
 
 
-def _operand(to: Writer, value: Expr) -> str:
+def operand(to: Writer, value: Expr) -> str:
+    """Return a value that is known to be a scalar, fit to stand in an expression."""
     text = to.value(value)
     assert isinstance(text, str)
     return f"({text})" if text.startswith("-") else text

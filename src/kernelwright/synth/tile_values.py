@@ -10,7 +10,7 @@ from kernelwright.synth.nest import computed_here
 from kernelwright.synth.program import Kernel, Program
 from kernelwright.synth.tile_expansions import EXPANSIONS
 from kernelwright.synth.tile_layout import FIX, Layout, Tensor
-from kernelwright.synth.tile_scalars import condition_text, scalar_text
+from kernelwright.synth.tile_scalars import condition_text, operand, scalar_text
 from kernelwright.synth.tile_scope import Buffers, Lines, Scope, Step, Tile, Value
 
 _UNARY = {
@@ -140,15 +140,9 @@ class Values:
         """Write a choice between scalars; return its name."""
         mask, yes, no = value.args
         condition = condition_text(self, mask)
-        name = self.bound(f"{self.scalar(no)} * 1.0", scope, "v")
-        scope.scalars += [f"if {condition}:", f"    {name} = {self.scalar(yes)}"]
+        name = self.bound(f"{operand(self, no)} * 1.0", scope, "v")
+        scope.scalars += [f"if {condition}:", f"    {name} = {operand(self, yes)}"]
         return name
-
-    def scalar(self, value: Expr) -> str:
-        """Return a value that is known to be a scalar."""
-        text = self.value(value)
-        assert isinstance(text, str)
-        return text
 
     def _loaded(self, value: Expr, tensor: Tensor, scope: Scope) -> Value:
         if self.layout.inner not in tensor.axes:
