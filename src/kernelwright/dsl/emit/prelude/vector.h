@@ -22,11 +22,26 @@
 #define INLINE static inline __attribute__((always_inline))
 #define EACH __attribute__((always_inline))
 struct bf16 { uint16_t bits; };
+#if defined(__clang__) && __clang_major__ < 15 && (defined(__x86_64__) || defined(__i386__))
+struct f16 {  // this compiler has no _Float16 here, but what it is stored as
+  __fp16 stored;
+  f16() = default;
+  f16(float x) : stored((__fp16)x) {}
+  operator float() const { return (float)stored; }
+};
+#define _Float16 f16
+typedef __fp16 f16_item;
+#else
 typedef _Float16 f16;
+typedef f16 f16_item;
+#endif
 typedef float vf __attribute__((vector_size(LANES * 4)));
 typedef int32_t vi __attribute__((vector_size(LANES * 4)));
 typedef uint32_t vu __attribute__((vector_size(LANES * 4)));
 template <class T> struct Narrow { typedef T type __attribute__((vector_size(LANES * sizeof(T)))); };
+template <> struct Narrow<f16> {
+  typedef f16_item type __attribute__((vector_size(LANES * 2)));
+};
 struct Full {};              // all lanes
 struct Part { int64_t n; };  // the first n lanes only, at the end of a row
 
