@@ -106,6 +106,13 @@ def build_together(several: Sequence[CppFiles]) -> list[tuple[ctypes.CDLL, CppFi
     """Build programs in one file, which takes a fraction of the time; each with its library."""
     if not several:
         return []
+    text, renamed = merged(several)
+    library = build(text)
+    return [(library, lowered) for lowered in renamed]
+
+
+def merged(several: Sequence[CppFiles]) -> tuple[str, list[CppFiles]]:
+    """Programs as one file, and each as it is called there."""
     whole = several[0].files["kernel.cpp"]
     texts = [whole.removesuffix(program_text(several[0]))]
     renamed: list[CppFiles] = []
@@ -115,8 +122,7 @@ def build_together(several: Sequence[CppFiles]) -> list[tuple[ctypes.CDLL, CppFi
         texts.append(f"namespace program{number} {{\n{own}\n}}\n")
         signature = replace(lowered.signature, name=f"p{number}_{name}")
         renamed.append(CppFiles(lowered.files, signature))
-    library = build("\n".join(texts))
-    return [(library, lowered) for lowered in renamed]
+    return "\n".join(texts), renamed
 
 
 # --- arguments -----------------------------------------------------------------------------------
