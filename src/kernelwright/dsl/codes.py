@@ -317,8 +317,10 @@ CODES: dict[str, Code] = {
         "",
     ),
     "E803": Code(
-        "two cores wrote one place at run time",
-        "The interpreter logs stores per core.",
+        "a race between cores at run time",
+        "The interpreter logs per core what is stored and read: between two syncs, a place that "
+        "one core stores belongs to that core alone. The checks behind E501 and E502 refuse such "
+        "a program before it runs, so this means that one of them missed something.",
         "",
         "",
     ),

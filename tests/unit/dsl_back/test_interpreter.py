@@ -210,7 +210,7 @@ with tl.copyout():
     w = drawn(2, 8)
     got = unchecked(body.format(sync=""), head, w=w)
     assert got.fault is not None
-    assert got.fault.code == "E502"
+    assert got.fault.code == "E803"
     assert unchecked(body.format(sync="tl.sync_all()\n"), head, w=w).is_ok
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kernelwright.dsl.bind import Number, bind
-from kernelwright.dsl.evaluate import evaluate
+from kernelwright.dsl.evaluate import LaunchRefused, evaluate
 from kernelwright.dsl.host_nodes import Host, Program
 from kernelwright.dsl.interpret.core import Core, Pause
 from kernelwright.dsl.interpret.memory import GlobalTensor, given_tensor, new_buffer, new_tensor
@@ -163,8 +163,12 @@ class _Runner:
 
 
 def _tensors(
-    params: Sequence[Param], given: Mapping[str, Any], outputs: frozenset[Name]
+    params: Sequence[Param],
+    given: Mapping[str, Any],
+    outputs: frozenset[Name],
+    written: frozenset[Name],
 ) -> dict[str, GlobalTensor]:
+    _check_apart(params, given, written)
     return {
         item.name.text: given_tensor(
             item.type.dtype, np.asarray(given[item.name.text]), is_defined=item.name not in outputs
@@ -172,6 +176,24 @@ def _tensors(
         for item in params
         if isinstance(item, TensorParam) and item.name.text in given
     }
+
+
+def _check_apart(
+    params: Sequence[Param], given: Mapping[str, Any], written: frozenset[Name]
+) -> None:
+    """Refuse one array under two names where it is written: on a device, both are one memory."""
+    tensors = [p for p in params if isinstance(p, TensorParam) and p.name.text in given]
+    for place, one in enumerate(tensors):
+        for other in tensors[:place]:
+            arrays = np.asarray(given[one.name.text]), np.asarray(given[other.name.text])
+            if {one.name, other.name} & written and np.shares_memory(*arrays):
+                changed = one if one.name in written else other
+                raise LaunchRefused(
+                    "E507",
+                    f"{other.name.text} and {one.name.text} are the same memory, and "
+                    f"{changed.name.text} is written",
+                    fix=f"give a copy of {other.name.text}",
+                )
 
 
 def _only_stored(kernel: Kernel) -> frozenset[Name]:
@@ -188,7 +210,8 @@ def _only_stored(kernel: Kernel) -> frozenset[Name]:
 
 
 def _run_kernel(runner: _Runner, kernel: Kernel, given: Mapping[str, Any], cores: int) -> Outcome:
-    tensors = _tensors(kernel.params, given, _only_stored(kernel))
+    shapes = _only_stored(kernel)  # of these, an array gives no more than the shape
+    tensors = _tensors(kernel.params, given, shapes, stored_tensors(kernel) - shapes)
     fault = None
     call = bound_launch(kernel, cores, {**given, **tensors})
     try:
@@ -211,7 +234,9 @@ def _run_host(
     cores: int,
 ) -> Outcome:
     names = [param.name.text for param in host.params]
-    tensors = _tensors(host.params, dict(zip(names, values, strict=False)), frozenset())
+    written = {p.name for p in host.params if isinstance(p, TensorParam) and p.type.is_inout}
+    given = dict(zip(names, values, strict=False))
+    tensors = _tensors(host.params, given, frozenset(), frozenset(written))
     arguments = [tensors.get(name, value) for name, value in zip(names, values, strict=False)]
     result: tuple[Any, ...] = ()
     fault = None

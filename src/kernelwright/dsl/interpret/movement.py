@@ -127,7 +127,7 @@ def _log_read(core: Core, part: GlobalSlice, tensor: GlobalTensor, key: Key) -> 
     if foreign.any():
         other = int(writer[foreign].ravel()[0])
         who = "several cores" if other == ATOMIC else f"core {other}"
-        core.fail("E502", f"{part.tensor.text} is read where {who} wrote it, without a sync")
+        core.fail("E803", f"{part.tensor.text} is read where {who} wrote it, without a sync")
     reader = tensor.reader(key)
     reader[...] = np.where((reader == NOBODY) | (reader == core.number), core.number, MANY)
 
@@ -139,7 +139,8 @@ def _log_write(core: Core, node: Store, tensor: GlobalTensor, key: Key) -> None:
     foreign = (writer != NOBODY) & (writer != allowed)
     if foreign.any():
         other = int(writer[foreign].ravel()[0])
-        core.fail("E803", f"{name} is written by this core and by {other}, without a sync")
+        who = "atomically" if other == ATOMIC else f"by core {other}"
+        core.fail("E803", f"{name} is written by this core and {who}, without a sync")
     if ((reader != NOBODY) & (reader != core.number)).any():
-        core.fail("E502", f"{name} is written where another core read it, without a sync")
+        core.fail("E803", f"{name} is written where another core read it, without a sync")
     writer[...] = allowed

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from kernelwright.dsl.bind import Number, bind
 from kernelwright.dsl.check.binding import host_statements
+from kernelwright.dsl.emit.apart import Extent, apart_lines
 from kernelwright.dsl.emit.host import HostPrinter, TensorText
 from kernelwright.dsl.emit.kernel import kernel_lines
 from kernelwright.dsl.emit.lanes import CPP_TYPE
@@ -130,7 +131,9 @@ class _Lowering:
                 printer.tensors[param.name] = TensorText(str(param.name), param.type.dtype, dims)
         body = printer.block(self.host.body)
         signature = self._signature(roots)
-        entry = _entry(signature, [*printer.declared.values()], body)
+        entry = _entry(
+            signature, [*printer.declared.values()], body, self._extents(signature, printer)
+        )
         text = "\n".join([_prelude(), MARK + "-" * 60, *self.printed, *entry, ""])
         return CppFiles({"kernel.cpp": text}, signature)
 
@@ -210,6 +213,18 @@ class _Lowering:
             name, tuple(arguments), tuple(returns), dict(self.consts), self.host.params
         )
 
+    def _extents(self, signature: Signature, printer: HostPrinter) -> list[Extent]:
+        """Where the tensors of a call lie."""
+        at = {param.name.text: param.at.line for param in self.host.params}
+        found: list[Extent] = []
+        for item in signature.arguments:
+            if item.role in (Role.TENSOR, Role.OUTPUT):
+                dims = [f"({printer.text(dim)})" for dim in item.dims]
+                size = " * ".join(["(int64_t)1", *dims, f"(int64_t)sizeof({CPP_TYPE[item.dtype]})"])
+                line = at.get(item.name, self.host.at.line)
+                found.append(Extent(_own(item), size, item.is_written, line))
+        return found
+
     def _written(self) -> frozenset[Name]:
         """Tensor parameters that some launch stores to."""
         kernels = {kernel.name: kernel for kernel in self.program.kernels}
@@ -232,14 +247,21 @@ def _base(value: TensorRef | Reshape, aliases: Mapping[Name, Name]) -> Name:
     return aliases.get(ref.name, ref.name)
 
 
-def _entry(signature: Signature, declared: list[str], body: list[str]) -> list[str]:
-    """The function that does or checks the work, and the two that are exported."""
+def _own(item: Argument) -> str:
+    """The name of an argument in C++: an output's is ours, every other the author's, mangled."""
+    return item.name if item.role is Role.OUTPUT else str(Name(item.name))
+
+
+def _entry(
+    signature: Signature, declared: list[str], body: list[str], extents: list[Extent]
+) -> list[str]:
+    """The function that does or checks the work, and the three that are exported."""
     full: list[str] = []
     numbers: list[str] = []
     inner: list[str] = []
     for item in signature.arguments:
         if item.role in (Role.TENSOR, Role.OUTPUT):
-            own = str(Name(item.name)) if item.role is Role.TENSOR else item.name
+            own = _own(item)
             const = "" if item.is_written else "const "
             inner.append(f"{CPP_TYPE[item.dtype]}* {own}")
             full.append(f"{const}{_abi(item.dtype)}* {own}")
@@ -250,15 +272,21 @@ def _entry(signature: Signature, declared: list[str], body: list[str]) -> list[s
     cast = [f"({text.rsplit(' ', 1)[0]}){text.rsplit(' ', 1)[1]}" for text in inner]
     values = [text.rsplit(" ", 1)[1] for text in numbers]
     run = f"run_{signature.name}"
+    shared = f"shared_{signature.name}({', '.join([*pointers, *values])})"
+    both = ", ".join([*(f"const void* {pointer}" for pointer in pointers), *numbers])
     return [
+        *apart_lines(signature.name, extents, numbers),
         f"static int64_t {run}({', '.join([*inner, *numbers, 'bool is_dry'])}) {{",
         *(f"  {line}" for line in (*declared, *body)),
         "}",
         f'extern "C" void {signature.name}({", ".join([*full, *numbers])}) {{',
-        f"  {run}({', '.join([*cast, *values, 'false'])});",
+        f"  if ({shared} == 0) {run}({', '.join([*cast, *values, 'false'])});",
         "}",
         f'extern "C" void {signature.name}_check({", ".join([*numbers, "int64_t* line"])}) {{',
         f"  *line = {run}({', '.join([*('nullptr' for _ in pointers), *values, 'true'])});",
+        "}",
+        f'extern "C" void {signature.name}_apart({both}{", " if both else ""}int64_t* line) {{',
+        f"  *line = {shared};",
         "}",
     ]
 

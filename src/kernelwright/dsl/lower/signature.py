@@ -59,7 +59,8 @@ class Signature:
 
     A second function `void NAME_check(dims, scalars, int64_t* line)` gives 0, or the line of the
     program whose condition (`tl.check`, `tl.require`, equal dimensions) is false; then NAME does
-    nothing.
+    nothing. Nor does it where two tensors share memory and one of them is written: a third function
+    `void NAME_apart(tensors, outputs, dims, scalars, int64_t* line)` gives the line of the second.
 
     Attributes:
         name: Name of the C function.
