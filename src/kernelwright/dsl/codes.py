@@ -69,9 +69,8 @@ CODES: dict[str, Code] = {
     ),
     "E105": Code(
         "allocation inside a block",
-        "Buffers live for the whole kernel and are allocated at its top level; the compiler "
-        "overlays "
-        "memories whose lives do not meet.",
+        "Buffers live for the whole kernel and are allocated at its top level, so that their sizes "
+        "are known, and add up, before it runs.",
         'for r in tl.core_range(R):\n    x_ub = tl.ub(TILE, "f32")',
         'x_ub = tl.ub(TILE, "f32")\nfor r in tl.core_range(R):',
     ),
