@@ -43,36 +43,64 @@ def build(text: str, *extra: str) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
+class Overrun(AssertionError):
+    """A printed program wrote outside its tensors."""
+
+
+GUARD = 256
+"""Bytes of 0xFF (NaN, or -1) before and after every tensor of a call."""
+
+
+def _guarded(array: Any, shift: int) -> tuple[Any, Any]:
+    """A copy of an array between guards, `shift` elements off a cache line; and all the bytes."""
+    before = GUARD + shift * array.itemsize
+    memory = np.full(before + array.nbytes + GUARD + 64, 0xFF, np.uint8)
+    start = before + -(memory.ctypes.data + GUARD) % 64
+    inside = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    inside[...] = array
+    return inside, memory
+
+
+def _check_guards(name: str, array: Any, memory: Any) -> None:
+    start = array.ctypes.data - memory.ctypes.data
+    if not (memory[:start] == 0xFF).all() or not (memory[start + array.nbytes :] == 0xFF).all():
+        raise Overrun(f"memory around {name} was written")
+
+
 def call(
-    library: ctypes.CDLL, lowered: CppFiles, arguments: Sequence[Any]
+    library: ctypes.CDLL, lowered: CppFiles, arguments: Sequence[Any], *, shift: int = 0
 ) -> tuple[tuple[Any, ...], int]:
     """Call a built host function.
 
     Args:
         arguments: The host function's arguments in order; arrays that it writes are copied first.
+        shift: Elements that every tensor starts after the beginning of a cache line.
 
     Returns:
         What it returned, and the line that its check gives (0 for none). Outputs start as NaN.
+
+    Raises:
+        Overrun: where memory around a tensor was written.
     """
     signature = lowered.signature
     given = signature.given(arguments)
     names: dict[str, Any] = dict(signature.dims(arguments))
     names |= {k: v for k, v in given.items() if not isinstance(v, np.ndarray)}
     held: dict[str, Any] = {}
+    around: dict[str, Any] = {}
     values: list[Any] = []
     numbers: list[Any] = []
     for item in signature.arguments:
         if item.role is Role.TENSOR:
-            held[item.name] = np.ascontiguousarray(given[item.name]).copy()
+            held[item.name] = np.ascontiguousarray(given[item.name])
         elif item.role is Role.OUTPUT:
             kind = NUMPY[item.dtype]
             shape = signature.shape(item, names)
-            held[item.name] = (
-                np.frombuffer(b"\xff" * (int(np.prod(shape)) * kind.itemsize), kind)
-                .reshape(shape)
-                .copy()
-            )
+            held[item.name] = np.frombuffer(
+                b"\xff" * (int(np.prod(shape)) * kind.itemsize), kind
+            ).reshape(shape)
         if item.name in held:
+            held[item.name], around[item.name] = _guarded(held[item.name], shift)
             values.append(ctypes.c_void_p(held[item.name].ctypes.data))
             continue
         kind_of = ctypes.c_double if item.dtype is DType.F32 else ctypes.c_int64
@@ -85,6 +113,10 @@ def call(
     function.restype = None
     function(*values, *numbers)
     written = [item.name for item in signature.arguments if item.is_written]
+    for name, memory in around.items():
+        _check_guards(name, held[name], memory)
+        if name not in written and held[name].tobytes() != np.asarray(given[name]).tobytes():
+            raise Overrun(f"{name} was written, which is only read")
     names_out = signature.returns or tuple(name for name in written if name in held)
     return tuple(held[name] for name in names_out), refused.value
 
@@ -102,12 +134,12 @@ def run_cpp(
     return outputs
 
 
-def build_together(several: Sequence[CppFiles]) -> list[tuple[ctypes.CDLL, CppFiles]]:
+def build_together(several: Sequence[CppFiles], *extra: str) -> list[tuple[ctypes.CDLL, CppFiles]]:
     """Build programs in one file, which takes a fraction of the time; each with its library."""
     if not several:
         return []
     text, renamed = merged(several)
-    library = build(text)
+    library = build(text, *extra)
     return [(library, lowered) for lowered in renamed]
 
 

@@ -36,7 +36,7 @@ def sigmoid(a: Array) -> Array:
 
 
 def rsqrt(a: Array) -> Array:
-    """1 / sqrt(x), each step rounded to the input's type."""
+    """1 / sqrt(x), both steps rounded."""
     return np.asarray(a.dtype.type(1) / np.sqrt(a))
 
 

@@ -254,3 +254,15 @@ def _check_integer(context: Context, operand: Expr, dtype: DType) -> None:
             f"a float scalar with a buffer of {dtype}",
             why="dtype rules: no implicit casts; write an integer",
         )
+    value = context.value(operand)
+    if not value.is_constant:
+        return
+    half = 1 << (8 * dtype.item_bytes - 1)
+    if not -half <= value.constant < half:
+        raise context.reject(
+            "E401",
+            operand.at,
+            f"{value.constant} is no {dtype}",
+            numbers=f"{dtype} goes from {-half} to {half - 1}",
+            why="dtype rules: a scalar takes the element type of the buffer",
+        )

@@ -52,7 +52,7 @@ _WHOLE: Mapping[str, str] = {
     "bitand": "({0} & {1})",
     "bitor": "({0} | {1})",
     "shl": "v_shl({0}, {1})",
-    "shr": "({0} >> {1})",
+    "shr": "v_shr({0}, {1})",
     "iota": "v_add({0}, lanes() + (int32_t)j)",
 }
 _REAL: Mapping[str, str] = {

@@ -14,10 +14,12 @@ import numpy as np
 from kernelwright.dsl.builtins import BUILTINS, REDUCTIONS
 from kernelwright.dsl.interpret.element import NUMPY, Array, cast
 from kernelwright.dsl.nodes import Op
+from kernelwright.dsl.primitive import ShapeRule
 from kernelwright.dsl.recipes import RECIPES
 from kernelwright.dsl.types import DType
 
 SCANS = ("cumsum", "cumprod")
+ELEMENTWISE = (ShapeRule.SAME, ShapeRule.BROADCAST)
 
 
 class IndexOutside(Exception):
@@ -53,21 +55,38 @@ def computed(
         return cast(operands[0], source, dtype, str(node.attribute("round", "none"))), None
     kind = NUMPY[source if node.name == "cmp" else dtype].type
     if node.name == "fill":
-        return np.full(size, kind(operands[0])), None
+        return np.full(size, _scalar(kind, operands[0])), None
     if node.name == "iota":
-        return (kind(operands[0]) + np.arange(size[0], dtype=kind)).astype(kind), None
+        return (_scalar(kind, operands[0]) + np.arange(size[0], dtype=kind)).astype(kind), None
     _check_indices(node, operands)
     counts = node.name == "strided"
-    values = [item if isinstance(item, np.ndarray) or counts else kind(item) for item in operands]
+    values = [
+        item if isinstance(item, np.ndarray) or counts else _scalar(kind, item) for item in operands
+    ]
     meaning = BUILTINS[node.name].meaning
     assert meaning is not None
     if old is not None:
         values.insert(0, old)
+    if dtype is DType.F16 and BUILTINS[node.name].shape in ELEMENTWISE and node.name not in SCANS:
+        values = [_widened(item) for item in values]
     if node.name in SCANS:
         running, carry = meaning(values[0], node.attribute("axis", -1), *values[1:])
         return running, carry
     result = meaning(*values, **_keywords(node))
     return np.asarray(result).astype(NUMPY[dtype], copy=False), None
+
+
+def _scalar(kind: Any, item: Any) -> Any:
+    """A scalar in an element type; whole numbers wrap, as sums of elements do."""
+    if not issubclass(kind, np.signedinteger):
+        return kind(item)
+    half = 1 << (8 * np.dtype(kind).itemsize - 1)
+    return kind((int(item) + half) % (2 * half) - half)
+
+
+def _widened(item: Any) -> Any:
+    """An f16 operand as f32: an operation of several steps rounds to f16 once, at its end."""
+    return item.astype(np.float32) if getattr(item, "dtype", None) == np.float16 else item
 
 
 def _keywords(node: Op) -> dict[str, Any]:

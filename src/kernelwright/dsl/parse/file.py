@@ -261,7 +261,7 @@ def _host(file: _File, item: ast.FunctionDef) -> None:
         is_closed=True,
         kernels=file.kernels,
         found=file.found,
-        returns=len(returns),
+        returns=returns,
     )
     if not body or not isinstance(body[-1], ast.Return):
         raise signature.reject(

@@ -45,7 +45,7 @@ class HostParser(HostValueParser):
 
     kernels: Mapping[str, Kernel]
     found: list[Diagnostic]
-    returns: int
+    returns: tuple[TensorType, ...]
 
     def block(self, body: list[ast.stmt], *, is_outermost: bool = False) -> HostBlock:
         """Parse the statements of one block; refused ones are reported and left out."""
@@ -131,14 +131,17 @@ class HostParser(HostValueParser):
 
     def _return(self, node: ast.stmt, value: ast.expr) -> Return:
         items = value.elts if isinstance(value, ast.Tuple) else [value]
-        if len(items) != self.returns:
+        if len(items) != len(self.returns):
             raise self.reject(
                 "E103",
                 node,
-                f"this function gives {self.returns} tensors",
+                f"this function gives {len(self.returns)} tensors",
                 numbers=f"{len(items)} returned",
             )
-        return Return(tuple(self.tensor(item) for item in items), self.at(node))
+        values = tuple(self.tensor(item) for item in items)
+        for item, tensor, wants in zip(items, values, self.returns, strict=True):
+            self._same_type(item, tensor, wants, "the caller")
+        return Return(values, self.at(node))
 
     # --- launches --------------------------------------------------------------------------------
 
@@ -200,13 +203,15 @@ class HostParser(HostValueParser):
             wants = "a tensor" if isinstance(param, TensorParam) else "a number"
             raise self.reject("E401", node, f"{param.name.text} is {wants}")
         if isinstance(param, TensorParam):
-            self._same_type(node, value, param)
+            self._same_type(node, value, param.type, param.name.text)
         elif isinstance(param, ScalarParam) and not isinstance(value, Hole):
             assert not isinstance(value, Empty | Workspace | TensorRef | Reshape)
             self._same_scalar(node, value, param)
         return value
 
-    def _same_type(self, node: ast.expr, value: HostValue, param: TensorParam) -> None:
+    def _same_type(
+        self, node: ast.expr, value: HostValue, wants: TensorType, receiver: str
+    ) -> None:
         kind: TensorType | None = None
         match value:
             case TensorRef(name=name):
@@ -216,14 +221,14 @@ class HostParser(HostValueParser):
                 kind = found
         if kind is None:
             return
-        if kind.dtype is not param.type.dtype or len(kind.dims) != len(param.type.dims):
+        if kind.dtype is not wants.dtype or len(kind.dims) != len(wants.dims):
             raise self.reject(
                 "E701",
                 node,
-                f"{param.name.text} gets a tensor of another type",
-                numbers=f"{param.type.dtype} of rank {len(param.type.dims)} wanted, "
+                f"{receiver} gets a tensor of another type",
+                numbers=f"{wants.dtype} of rank {len(wants.dims)} wanted, "
                 f"{kind.dtype} of rank {len(kind.dims)} given",
-                why="launch: element type and rank agree; tl.view changes the shape",
+                why="tensors: element type and rank agree; tl.view changes the shape",
             )
 
     def _same_scalar(self, node: ast.expr, value: Expr, param: ScalarParam) -> None:

@@ -50,7 +50,8 @@ INLINE vi v_min(vi a, vi b) { return pick(a < b, a, b); }
 INLINE vi v_add(vi a, vi b) { return (vi)((vu)a + (vu)b); }
 INLINE vi v_sub(vi a, vi b) { return (vi)((vu)a - (vu)b); }
 INLINE vi v_mul(vi a, vi b) { return (vi)((vu)a * (vu)b); }
-INLINE vi v_shl(vi a, vi b) { return (vi)((vu)a << (vu)b); }
+INLINE vi v_shl(vi a, vi b) { return pick((b >= 0) & (b < 32), (vi)((vu)a << ((vu)b & 31)), vi{}); }
+INLINE vi v_shr(vi a, vi b) { return a >> pick((b >= 0) & (b < 32), b, all_i(31)); }
 INLINE vf v_add(vf a, vf b) { return a + b; }
 INLINE vf v_sub(vf a, vf b) { return a - b; }
 INLINE vf v_mul(vf a, vf b) { return a * b; }
