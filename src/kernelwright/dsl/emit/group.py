@@ -111,7 +111,7 @@ class GroupPrinter:
     def lines(self, ahead: Sequence[Ahead] = ()) -> list[str]:
         """The lines of the group, which fetches some memory ahead."""
         for item in ahead:
-            self._fetch(item)
+            print_ahead(self, item)
         for member in self.group.members:
             match member:
                 case Load():
@@ -197,18 +197,9 @@ class GroupPrinter:
         tensor = node.target.tensor
         dtype = self.scope.tensors[tensor].type.dtype
         if tensor in self.scope.streamed and place.step == "1":
-            self._stream(tensor, place, value, node.at.line)
+            print_stream(self, tensor, place, value, node.at.line)
         else:
             self._put(place, dtype, value, node.at.line)
-
-    def _stream(self, tensor: Name, place: Place, value: str, line: int) -> None:
-        """A store that goes past the caches where the tensor is large and the place is aligned."""
-        self.scope.far.add(tensor)
-        dtype = self.scope.tensors[tensor].type.dtype
-        pointer = self._pointer(place, dtype)
-        far = self.fresh("w")
-        self.limits.streams.append((far, f"far_{tensor}", pointer, ITEM_BYTES[dtype]))
-        self.body.append(f"put_far({pointer} + j, {value}, q, {far});{_line(line)}")
 
     def _put(self, place: Place, dtype: DType, value: str, line: int) -> None:
         pointer = self._pointer(place, dtype)
@@ -217,30 +208,6 @@ class GroupPrinter:
             self.body.append(f"put_step({pointer} + j * {step}, {value}, {step}, q);{_line(line)}")
         else:
             self.body.append(f"put({pointer} + j, {value}, q);{_line(line)}")
-
-    def _fetch(self, item: Ahead) -> None:
-        """Memory that is read later."""
-        dtype = self.scope.tensors[item.source.tensor].type.dtype
-        kind = CPP_TYPE[dtype]
-        place = self.scope.slice_place(item.source)
-        name, rows = self.fresh("a"), "" if self.is_flat else f" + i * {place.pitch}"
-        if item.is_next:
-            there = self.scope.slice_place(item.following or item.source).base
-            self.before.append(f"const {kind}* const {name} = next_near({place.base}, {there});")
-            self.body.append(f"fetch({name}{rows}, j, q);")
-            return
-        if not self.is_flat:
-            there = f"{name} + {place.pitch}"
-        elif item.following is None:
-            size = self.scope.tensors[item.source.tensor].type.dims[-1]
-            there = f"moved({name}, {self.scope.scalars.text(size)})"
-        else:
-            there = self.scope.slice_place(item.following).base
-        self.before.append(f"const {kind}* const {name} = {place.base};")
-        self.before.append(f"const {kind}* const {name}_next = {there};")
-        self.before.append(f"const int64_t {name}_size = reach({name}, {name}_next, n);")
-        there = f"{name}{rows}, {name}_next{rows}, j, {name}_size"
-        self.body.append(f"fetch_ahead({there}, q);")
 
     # --- values ----------------------------------------------------------------------------------
 
@@ -283,11 +250,7 @@ class GroupPrinter:
     def _op(self, node: Op) -> None:
         dtype = self.scope.dtype(node.dest)
         views = [item for item in node.operands if isinstance(item, View)]
-        source = dtype
-        for slot, operand in zip(BUILTINS[node.name].slots, node.operands, strict=False):
-            if isinstance(operand, View) and slot.kind is not Kind.MASK:
-                source = self.scope.dtype(operand)
-                break
+        source = source_dtype(self, node) or dtype
         values: list[str] = []
         for slot, operand in zip(BUILTINS[node.name].slots, node.operands, strict=False):
             if isinstance(operand, View):
@@ -312,6 +275,52 @@ class GroupPrinter:
         if self.scope.dtype(view) is DType.F16:
             result = f"(float)(f16){result}"
         self.after.append(f"{node.name} = {result};{_line(node.at.line)}")
+
+
+def print_ahead(printer: GroupPrinter, item: Ahead) -> None:
+    """Memory that is read later."""
+    tensor = item.source.tensor
+    kind, big = CPP_TYPE[printer.scope.tensors[tensor].type.dtype], f"big_{tensor}"
+    printer.scope.big.add(tensor)
+    place = printer.scope.slice_place(item.source)
+    name, rows = printer.fresh("a"), "" if printer.is_flat else f" + i * {place.pitch}"
+    if item.is_next:
+        there = printer.scope.slice_place(item.following or item.source).base
+        there = f"next_near({place.base}, {there}, {big})"
+        printer.before.append(f"const {kind}* const {name} = {there};")
+        at = "j" if printer.is_flat else f"i * {place.pitch} + j"
+        printer.body.append(f"fetch({name}, {at}, q);")
+        return
+    if not printer.is_flat:
+        there = f"{name} + {place.pitch}"
+    elif item.following is None:
+        size = printer.scope.tensors[tensor].type.dims[-1]
+        there = f"moved({name}, {printer.scope.scalars.text(size)})"
+    else:
+        there = printer.scope.slice_place(item.following).base
+    printer.before.append(f"const {kind}* const {name} = {place.base};")
+    printer.before.append(f"const {kind}* const {name}_next = {there};")
+    printer.before.append(f"const int64_t {name}_size = reach({name}, {name}_next, n, {big});")
+    there = f"{name}{rows}, {name}_next{rows}, j, {name}_size"
+    printer.body.append(f"fetch_ahead({there}, q);")
+
+
+def source_dtype(printer: GroupPrinter, node: Op) -> DType | None:
+    """Element type of the first operand that is no mask."""
+    for slot, operand in zip(BUILTINS[node.name].slots, node.operands, strict=False):
+        if isinstance(operand, View) and slot.kind is not Kind.MASK:
+            return printer.scope.dtype(operand)
+    return None
+
+
+def print_stream(printer: GroupPrinter, tensor: Name, place: Place, value: str, line: int) -> None:
+    """A store that goes past the caches where the tensor is large and the place is aligned."""
+    printer.scope.far.add(tensor)
+    dtype = printer.scope.tensors[tensor].type.dtype
+    pointer = printer._pointer(place, dtype)
+    far = printer.fresh("w")
+    printer.limits.streams.append((far, f"far_{tensor}", pointer, ITEM_BYTES[dtype]))
+    printer.body.append(f"put_far({pointer} + j, {value}, q, {far});{_line(line)}")
 
 
 def filled_load(printer: GroupPrinter, node: Load, place: Place, pointer: str, dtype: DType) -> str:

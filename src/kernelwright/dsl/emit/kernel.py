@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kernelwright.dsl.emit.group import GroupPrinter
 from kernelwright.dsl.emit.lanes import CPP_TYPE
-from kernelwright.dsl.emit.place import Scope, buffer_text, far_text, new_scope
+from kernelwright.dsl.emit.place import Scope, buffer_text, new_scope, size_text
 from kernelwright.dsl.emit.whole import single_lines
 from kernelwright.dsl.lower.ahead import Ahead, fetched_ahead
 from kernelwright.dsl.lower.live import Live, live_after
@@ -100,7 +100,9 @@ def kernel_lines(kernel: Kernel, name: str, plan: Plan) -> list[str]:
     buffers = [buffer_text(item) for item in kernel.buffers if item.name in scope.in_memory]
     locals_ = {item.name: SCALAR_TYPE[item.value.type] for item in _assigns(plan)}
     declared = [f"{kind} {local} = 0;" for local, kind in locals_.items()]
-    declared += [far_text(item, scope.scalars) for item in kernel.tensors if item.name in scope.far]
+    for what, tensors in (("far", scope.far), ("big", scope.big)):
+        found = [item for item in kernel.tensors if item.name in tensors]
+        declared += [size_text(item, scope.scalars, what) for item in found]
     settled = ["settle();"] if scope.far else []
     params = [f"{CPP_TYPE[item.type.dtype]}* {item.name}" for item in kernel.tensors]
     params += [f"int64_t {dim}" for dim in kernel.dims]

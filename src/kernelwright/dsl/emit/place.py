@@ -47,6 +47,7 @@ class Scope:
         in_memory: Buffers that need memory, found while printing.
         streamed: Tensors that are only stored to: past the caches, where they are large.
         far: Those of them for which a store was printed.
+        big: Tensors of which something is fetched ahead.
     """
 
     kernel: Kernel
@@ -56,6 +57,7 @@ class Scope:
     tensors: Mapping[Name, TensorParam] = field(default_factory=dict)
     streamed: frozenset[Name] = frozenset()
     far: set[Name] = field(default_factory=set)
+    big: set[Name] = field(default_factory=set)
 
     def dtype(self, view: View) -> DType:
         """Element type of a buffer."""
@@ -79,11 +81,11 @@ def new_scope(kernel: Kernel) -> Scope:
     return Scope(kernel, Scalars(), set(), buffers, tensors, streamed)
 
 
-def far_text(param: TensorParam, scalars: Scalars) -> str:
-    """The declaration that says whether stores to a tensor go past the caches."""
+def size_text(param: TensorParam, scalars: Scalars, what: str) -> str:
+    """The declaration that says whether a tensor is `far` from every cache, or `big` for one."""
     size = " * ".join(scalars.text(dim) for dim in param.type.dims)
     size = f"{size} * {ITEM_BYTES[param.type.dtype]}"
-    return f"const bool far_{param.name} = {size} >= FAR_BYTES;"
+    return f"const bool {what}_{param.name} = {size} >= {what.upper()}_BYTES;"
 
 
 def capacity(buffer: Buffer) -> tuple[int, ...]:

@@ -222,29 +222,35 @@ INLINE V load_inside(const T* row, int64_t at, int64_t size, V fill, Part q) {
   return load_fill(row, at, size, 1, fill, q);
 }
 // Memory that is read later is asked for early: `AHEAD_BYTES` before it, or the next row of a loop
-// where that will still be near. To ask is never wrong, so addresses may be outside of a tensor.
+// where that will still be near; not of tensors that a core's own cache holds. To ask is never wrong,
+// so addresses may be outside of a tensor.
 #ifndef AHEAD_BYTES
 #define AHEAD_BYTES 4096
 #endif
 #define NEAR_BYTES 262144
+#ifndef BIG_BYTES
+#define BIG_BYTES (INT64_C(1) << 20)
+#endif
 template <class T> INLINE const T* moved(const T* p, int64_t by) {
   return (const T*)((uintptr_t)p + (uintptr_t)by * sizeof(T));
 }
-template <class T> INLINE const T* next_near(const T* row, const T* next) {
+template <class T> INLINE const T* next_near(const T* row, const T* next, bool is_big) {
   const int64_t step = (int64_t)((uintptr_t)next - (uintptr_t)row);
-  return step < NEAR_BYTES && step > -NEAR_BYTES ? next : row;
+  return is_big && step < NEAR_BYTES && step > -NEAR_BYTES ? next : nullptr;
 }
 // Elements that follow p before what is read next is elsewhere: no end where that lies behind them.
-template <class T> INLINE int64_t reach(const T* p, const T* next, int64_t n) {
+template <class T> INLINE int64_t reach(const T* p, const T* next, int64_t n, bool is_big) {
+  if (!is_big) return 0;
   const int64_t step = (int64_t)((uintptr_t)next - (uintptr_t)p) / (int64_t)sizeof(T);
   return step >= n && step <= n + 64 ? INT64_MAX / 16 : n;
 }
 template <class T> INLINE void fetch(const T*, int64_t, Part) {}
 template <class T> INLINE void fetch(const T* p, int64_t j, Full) {
-  __builtin_prefetch(moved(p, j), 0, 2);
+  if (p) __builtin_prefetch(moved(p, j), 0, 2);
 }
 template <class T> INLINE void fetch_ahead(const T*, const T*, int64_t, int64_t, Part) {}
 template <class T> INLINE void fetch_ahead(const T* p, const T* next, int64_t j, int64_t size, Full) {
+  if (size <= 0) return;
   const int64_t k = j + least((int64_t)(AHEAD_BYTES / sizeof(T)), size);
   __builtin_prefetch(k < size ? moved(p, k) : moved(next, k - size), 0, 3);
 }
