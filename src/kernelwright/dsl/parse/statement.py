@@ -106,7 +106,7 @@ class StatementParser:
                 "E105",
                 node,
                 "buffers are allocated at the top level of the kernel",
-                why="memory: buffers live for the whole kernel, and their sizes add up before it runs",
+                why="memory: buffers live for the whole kernel; their sizes are known at the start",
             )
         if isinstance(node, ast.AugAssign):
             value = self.calls.scalar(
