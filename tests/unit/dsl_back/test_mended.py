@@ -112,19 +112,21 @@ def test_a_result_of_another_type_than_declared_is_refused(kind: str) -> None:
     assert found[0].at.line == len(text.splitlines())
 
 
-def test_a_kernel_of_many_stores_compiles_when_they_go_past_the_caches() -> None:
-    loads = "\n            ".join(f"tl.load(b{k}, x[i:i + n])" for k in range(5))
-    ops = "\n            ".join(f"tl.adds(o{k}, b{k}, {k})" for k in range(5))
-    stores = "\n            ".join(f"tl.store(y{k}[i:i + n], o{k})" for k in range(5))
-    allocations = "\n    ".join(
-        f'{letter}{k} = tl.ub(64, "f16")' for k in range(5) for letter in "bo"
-    )
-    outputs = ", ".join(f'y{k}: "f16[N]"' for k in range(5))
-    text = f"""import kernelwright.language as tl
+def many_stores(count: int) -> str:
+    loads = "tl.load(b, x[i:i + n])"
+    # A copy takes one name less than an addition, so both parities occur.
+    calls = ["tl.copy(o0, b)", *(f"tl.adds(o{k}, b, {k})" for k in range(1, count))]
+    calls[0] = calls[0] if count % 2 else "tl.adds(o0, b, 0)"
+    ops = "\n            ".join(calls)
+    stores = "\n            ".join(f"tl.store(y{k}[i:i + n], o{k})" for k in range(count))
+    allocations = "\n    ".join(f'o{k} = tl.ub(64, "f16")' for k in range(count))
+    outputs = ", ".join(f'y{k}: "f16[N]"' for k in range(count))
+    return f"""import kernelwright.language as tl
 
 
 @tl.kernel
 def k(x: "f16[N]", {outputs}):
+    b = tl.ub(64, "f16")
     {allocations}
     for i, n in tl.core_tiles(N, 64):
         with tl.copyin():
@@ -134,11 +136,15 @@ def k(x: "f16[N]", {outputs}):
         with tl.copyout():
             {stores}
 """
-    program = check_source(text).program
-    assert program is not None
-    lowered = lower_cpp(program, "k")
-    library = build(lowered.files["kernel.cpp"], "-O0", "-DFAR_BYTES=64")
+
+
+def test_kernels_of_many_stores_compile_when_they_go_past_the_caches() -> None:
+    """Names of a loop are numbered through: one of them was `f16`, which is a type."""
+    programs = [check_source(many_stores(count)).program for count in range(3, 12)]
+    lowered = [lower_cpp(program, "k") for program in programs if program is not None]
     x = np.arange(100, dtype=np.float16)
-    outputs, _ = call(library, lowered, [x, *(np.empty_like(x) for _ in range(5)), 1])
-    for number, output in enumerate(outputs):
-        np.testing.assert_array_equal(output, x + number)
+    for number, (library, own) in enumerate(build_together(lowered, "-O0", "-DFAR_BYTES=64")):
+        count = number + 3
+        outputs, _ = call(library, own, [x, *(np.empty_like(x) for _ in range(count)), 1])
+        for k, output in enumerate(outputs):
+            np.testing.assert_array_equal(output, x + k)
