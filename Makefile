@@ -9,7 +9,7 @@ export OMP_NUM_THREADS = 1
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all golden docs demo compiler
+.PHONY: help setup check test test-all fuzz golden docs demo compiler
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -27,6 +27,9 @@ test: $(VENV)/.developer compiler ## Every test except devices and long ones
 
 test-all: $(VENV)/.developer compiler ## Every test except devices
 	$(PYTEST) -m "not device"
+
+fuzz: $(VENV)/.developer compiler ## Thousands of drawn kernel programs: interpreter against C++ (an hour)
+	$(BIN)/python -m pytest tests/property/dsl/test_program_fuzz.py -m long -q
 
 golden: $(VENV)/.developer compiler ## Rewrite the golden files; review them with git diff
 	$(BIN)/python -m pytest --update-golden
