@@ -29,7 +29,8 @@ test-all: $(VENV)/.developer compiler ## Every test except devices
 	$(PYTEST) -m "not device"
 
 fuzz: $(VENV)/.developer compiler ## Thousands of drawn kernel programs: interpreter against C++ (an hour)
-	$(BIN)/python -m pytest tests/property/dsl/test_program_fuzz.py -m long -q
+	KERNELWRIGHT_FUZZ_PROGRAMS=$${KERNELWRIGHT_FUZZ_PROGRAMS:-4000} \
+	  $(BIN)/python -m pytest tests/property/dsl/test_program_fuzz.py -m long -q
 
 golden: $(VENV)/.developer compiler ## Rewrite the golden files; review them with git diff
 	$(BIN)/python -m pytest --update-golden

@@ -24,7 +24,7 @@ from support.dsl_programs import ACCEPTED
 SEED = int(os.environ.get("KERNELWRIGHT_FUZZ_SEED", "0")) or random.SystemRandom().randrange(
     1 << 40
 )
-PROGRAMS = int(os.environ.get("KERNELWRIGHT_FUZZ_PROGRAMS", "2000"))
+PROGRAMS = int(os.environ.get("KERNELWRIGHT_FUZZ_PROGRAMS", "240"))
 BATCH = 80
 BUILDS = (
     ("-O0",),
