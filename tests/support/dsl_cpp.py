@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import mmap
 import re
 import subprocess
 import tempfile
@@ -39,7 +40,7 @@ def build(text: str, *extra: str) -> ctypes.CDLL:
         flags = [*BASE_FLAGS, OPENMP, *this_processor().flags, *extra]
         argv = ["g++", *flags, str(source), "-o", str(library)]
         done = subprocess.run(argv, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[:3000]
+        assert done.returncode == 0, done.stderr[:300_000]
     return ctypes.CDLL(str(library))
 
 
@@ -50,15 +51,37 @@ class Overrun(AssertionError):
 GUARD = 256
 """Bytes of 0xFF (NaN, or -1) before and after every tensor of a call."""
 
+FENCE_AFTER, FENCE_BEFORE = -1, -2
+"""Shifts that put a tensor directly before or after a page that must not be touched."""
+
 
 def _guarded(array: Any, shift: int) -> tuple[Any, Any]:
     """A copy of an array between guards, `shift` elements off a cache line; and all the bytes."""
+    if shift < 0:
+        return _fenced(array, is_after=shift == FENCE_AFTER)
     before = GUARD + shift * array.itemsize
     memory = np.full(before + array.nbytes + GUARD + 64, 0xFF, np.uint8)
     start = before + -(memory.ctypes.data + GUARD) % 64
     inside = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
     inside[...] = array
     return inside, memory
+
+
+def _fenced(array: Any, *, is_after: bool) -> tuple[Any, Any]:
+    """A copy of an array that ends where forbidden memory begins, or begins where such ends."""
+    page = mmap.PAGESIZE
+    pages = -(-array.nbytes // page)
+    block = mmap.mmap(-1, (pages + 1) * page)
+    memory = np.frombuffer(block, np.uint8)
+    forbidden = memory.ctypes.data + (pages * page if is_after else 0)
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.mprotect(ctypes.c_void_p(forbidden), ctypes.c_size_t(page), 0) == 0
+    usable = memory[: pages * page] if is_after else memory[page:]
+    usable[:] = 0xFF
+    start = usable.size - array.nbytes if is_after else 0
+    inside = usable[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    inside[...] = array
+    return inside, usable
 
 
 def _check_guards(name: str, array: Any, memory: Any) -> None:
@@ -74,7 +97,7 @@ def call(
 
     Args:
         arguments: The host function's arguments in order; arrays that it writes are copied first.
-        shift: Elements that every tensor starts after the beginning of a cache line.
+        shift: Elements that every tensor starts after the beginning of a cache line, or a fence.
 
     Returns:
         What it returned, and the line that its check gives (0 for none). Outputs start as NaN.

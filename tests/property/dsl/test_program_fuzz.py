@@ -16,6 +16,7 @@ import pytest
 
 from kernelwright.dsl import Program, check_file, check_source
 from kernelwright.dsl.builtins import BUILTINS
+from support.dsl_cpp import FENCE_AFTER, FENCE_BEFORE
 from support.dsl_fuzz.differ import Bench, Case, Failure, cases_of
 from support.dsl_fuzz.mutate import meant, with_host
 from support.dsl_fuzz.programs import KINDS, Drawn, draw
@@ -71,7 +72,7 @@ def compare(drawn: list[Drawn], rng: random.Random, flags: tuple[str, ...]) -> B
         cases += cases_of(len(programs), item.sizes, rng)
         programs.append((result.program, item.name))
     bench = Bench(flags)
-    bench.compare(programs, cases, rng.choice([0, 0, 1, 3, 7]))
+    bench.compare(programs, cases, rng.choice([0, 1, 3, FENCE_AFTER, FENCE_BEFORE]))
     assert not bench.tally.failures, shown(bench.tally.failures, [item.text for item in drawn])
     assert not bench.tally.undefined
     return bench
@@ -96,7 +97,7 @@ def compare_mutants(rng: random.Random, count: int, flags: tuple[str, ...]) -> B
         programs.append((result.program, item.name))
         texts.append(text)
     bench = Bench(flags)
-    bench.compare(programs, cases)
+    bench.compare(programs, cases, rng.choice([0, FENCE_AFTER]))
     assert not bench.tally.failures, shown(bench.tally.failures, texts)
     return bench
 

@@ -156,25 +156,39 @@ def arguments(program: Program, name: str, case: Case) -> dict[str, Any] | None:
 # --- the interpreter -----------------------------------------------------------------------------
 
 
-def interpreted(program: Program, name: str, case: Case, given: dict[str, Any]) -> Outcome:
+def interpreted(
+    program: Program,
+    name: str,
+    case: Case,
+    given: dict[str, Any],
+    schedule: dict[str, int] | None = None,
+) -> Outcome:
     """One run; order and cores are the case's."""
     with at_most(SECONDS):
         return run(
             program,
             name,
             given,
+            schedule=schedule,
             cores=case.cores,
             order=case.order,  # type: ignore[arg-type]
             rng=np.random.default_rng(case.seed),
         )
 
 
-def noisy(program: Program, name: str, case: Case, given: dict[str, Any], count: int) -> list[Any]:
+def noisy(
+    program: Program,
+    name: str,
+    case: Case,
+    given: dict[str, Any],
+    count: int,
+    schedule: dict[str, int] | None = None,
+) -> list[Any]:
     """Outputs of disturbed runs."""
     found = []
     for number in range(count):
         with rounding_noise(np.random.default_rng([case.seed, number])):
-            outcome = interpreted(program, name, case, given)
+            outcome = interpreted(program, name, case, given, schedule)
         if outcome.fault is None:
             found.append(outcome.outputs)
     return found
@@ -359,7 +373,10 @@ def called(jobs: list[Any]) -> tuple[list[Any], int]:
         environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "support.dsl_fuzz.worker", str(given), str(found)]
         try:
-            code = subprocess.run(command, env=environment, timeout=120).returncode
+            done = subprocess.run(
+                command, env=environment, timeout=900, stderr=subprocess.DEVNULL, check=False
+            )
+            code = done.returncode
         except subprocess.TimeoutExpired:
             code = -1
         results = []
