@@ -13,7 +13,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +243,16 @@ class Bench:
             self.tally.calls += 1
             self._judge(programs[case.number], lowered[case.number], (case, given, outcome), got)
         return self.tally
+
+    def outputs(
+        self, program: Program, name: str, case: Case, cores: int, order: str
+    ) -> tuple[Any, ...]:
+        """What the interpreter gives in one order on some cores."""
+        given = arguments(program, name, case)
+        assert given is not None
+        outcome = interpreted(program, name, replace(case, cores=cores, order=order), given)
+        assert outcome.fault is None, outcome.fault.to_text()
+        return outcome.outputs
 
     def _fail(self, number: int, what: str, case: Case | None = None) -> None:
         self.tally.failures.append(Failure(number, what, case))

@@ -73,7 +73,8 @@ class Scalars:
             return "INFINITY" if value > 0 else "(-INFINITY)"
         if self.real == "double":
             return f"({value!r})"
-        single = float(np.float32(value))
+        with np.errstate(over="ignore"):
+            single = float(np.float32(value))
         if math.isinf(single):
             return "INFINITY" if value > 0 else "(-INFINITY)"
         return f"{single!r}f" if single >= 0 else f"({single!r}f)"
