@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kernelwright.core.fingerprint import Json
+
 
 class Severity(StrEnum):
     """What a fault means on the device."""
@@ -49,6 +51,19 @@ class Fault:
             )
         )
         return f"{where}{self.severity.value} {self.code}{who}: {self.message}"
+
+    @property
+    def json(self) -> dict[str, Json]:
+        """The fault as `verify --json` and `emulate --json` print it."""
+        return {
+            "code": self.code,
+            "severity": self.severity.value,
+            "file": self.path,
+            "line": self.line,
+            "block": self.block,
+            "pipe": self.pipe,
+            "message": self.message,
+        }
 
 
 def distinct(faults: Iterable[Fault]) -> tuple[Fault, ...]:

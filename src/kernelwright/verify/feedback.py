@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelwright.core.fault import Fault, distinct
+from kernelwright.core.fault import distinct
 from kernelwright.core.fingerprint import Json
 from kernelwright.core.task import Tolerance
 from kernelwright.core.verdict import (
@@ -105,19 +105,7 @@ def _report_json(report: GateReport) -> dict[str, Json]:
         "category": None if report.category is None else report.category.value,
         "details": dict(report.details),
         "wall_s": report.wall_s,
-        "faults": [_fault_json(fault) for fault in report.faults],
-    }
-
-
-def _fault_json(fault: Fault) -> dict[str, Json]:
-    return {
-        "code": fault.code,
-        "severity": fault.severity.value,
-        "file": fault.path,
-        "line": fault.line,
-        "block": fault.block,
-        "pipe": fault.pipe,
-        "message": fault.message,
+        "faults": [fault.json for fault in report.faults],
     }
 
 

@@ -87,7 +87,7 @@ class Emulated:
         """The object that `emulate --json` prints."""
         return {
             "ok": self.is_ok,
-            "faults": [_fault_json(fault) for fault in self.faults],
+            "faults": [fault.json for fault in self.faults],
             "failure": self.failure,
             "outputs": [dict(output) for output in self.outputs],
             "duration_us": self.duration_us,
@@ -207,16 +207,4 @@ def _described(tensor: Tensor) -> Mapping[str, Json]:
         "max": float(finite.max()) if finite.size else None,
         "mean": float(finite.mean()) if finite.size else None,
         "not_finite": int(values.size - finite.size),
-    }
-
-
-def _fault_json(fault: Fault) -> dict[str, Json]:
-    return {
-        "code": fault.code,
-        "severity": fault.severity.value,
-        "file": fault.path,
-        "line": fault.line,
-        "block": fault.block,
-        "pipe": fault.pipe,
-        "message": fault.message,
     }

@@ -97,6 +97,15 @@ def test_a_missing_queue_step_is_a_race_between_pipes(
     assert "RACE_RAW" in {fault.code for fault in failed.faults}
 
 
+def test_a_module_that_launches_nothing_is_refused_and_not_blamed_on_the_machine(
+    ascendc: AscendBackend, parts: dict[str, str]
+) -> None:
+    silent = _changed(parts, "EXEC_NPU_CMD(aclnnTanhExample, x, y);", "", names.BINDING)
+    failed = _run(ascendc, silent)
+    assert isinstance(failed, Failure)
+    assert failed.category is Category.HACK
+
+
 def test_a_failing_tiling_function_is_told_with_its_shape(
     ascendc: AscendBackend, parts: dict[str, str]
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 import pytest
 
@@ -18,46 +17,12 @@ from kernelwright.dsl import (
     print_program,
 )
 from kernelwright.dsl.invariants import check_annotated, check_legal
+from support.dsl_fuzz.mutate import TOKENS, mutated_line, mutated_token
 from support.dsl_programs import ACCEPTED, ILL_FORMED
 
 SOURCES = [path.read_text() for path in ACCEPTED]
-TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
-KEPT = frozenset("def import in for with tl if return kernelwright language as".split())
-NUMBERS = ["0", "1", "2", "7", "8", "16", "64", "512", "65536", "-1", "1.0", "TILE", "n", "C", "R"]
-OPERATORS = ["+", "-", "*", "//", "%", "/", "<", "==", ">="]
 ODD = ["-", "(", ")", ":", "\n", "while", "*", "**", "'", "\x00", "é", "10**10", "1e400", "[:]",
        "None", "not", "lambda x: x", '"f32[N]"', "...", "tl.min()", "\udc80", "yield"]  # fmt: skip
-
-
-def mutated_line(rng: random.Random, text: str) -> str:
-    """Drop, repeat or swap a line."""
-    lines = text.split("\n")
-    one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
-    act = rng.randrange(3)
-    if act == 0:
-        del lines[one]
-    elif act == 1:
-        lines.insert(one, lines[other])
-    else:
-        lines[one], lines[other] = lines[other], lines[one]
-    return "\n".join(lines)
-
-
-def mutated_token(rng: random.Random, text: str) -> str:
-    """Replace a token by one of its kind, so that most results are still Python."""
-    tokens = TOKENS.findall(text)
-    place = rng.choice([number for number, token in enumerate(tokens) if token.strip()])
-    token = tokens[place]
-    if token.isdigit():
-        tokens[place] = rng.choice(NUMBERS)
-    elif token.isidentifier() and token not in KEPT:
-        names = [other for other in tokens if other.isidentifier()]
-        tokens[place] = rng.choice(names if rng.random() < 0.85 else NUMBERS)
-    elif token in "+-*/%<>=":
-        tokens[place] = rng.choice(OPERATORS)
-    elif token == "]":
-        tokens[place] = rng.choice([" + 1]", " - 1]", ", 0]", "][0:n]"])
-    return "".join(tokens)
 
 
 def broken_token(rng: random.Random, text: str) -> str:

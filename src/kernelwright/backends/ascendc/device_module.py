@@ -78,7 +78,12 @@ class DeviceModule:
             return dataclasses.replace(returned, faults=faults)
         if isinstance(told, Failure):
             return told
-        return dataclasses.replace(returned, faults=faults, profile=self._profile())
+        profile = self._profile()
+        if profile is None:
+            # Without this a module that launches only while it is watched would have no time, and
+            # the machine would be blamed for that.
+            return Failure(Category.HACK, "[FAIL] forward launched no kernel on the device")
+        return dataclasses.replace(returned, faults=faults, profile=profile)
 
     def hold(self, calls: Sequence[tuple[Tree, ...]]) -> None | Failure:
         """Keep argument sets in the process."""
