@@ -11,7 +11,7 @@ from kernelwright.dsl import Program, check_file, check_source
 from kernelwright.dsl.interpret import Outcome
 from kernelwright.dsl.lower import CppFiles, lower_cpp, program_text
 from support.cpp_mutants import Mutant
-from support.dsl_cpp import FENCE_AFTER, build
+from support.dsl_cpp import FENCE_AFTER, FENCE_BEFORE, build
 from support.dsl_features import FEATURES
 from support.dsl_fuzz.differ import Case, arguments, called, equal, interpreted, kinds, noisy, wide
 from support.dsl_fuzz.noise import differs
@@ -19,6 +19,15 @@ from support.dsl_programs import EXAMPLES
 
 FLAGS = ("-O0", "-DFAR_BYTES=512", "-w", "-fmax-errors=0")
 BUILDS: tuple[tuple[str, ...], ...] = ((), ("-mno-avx",))
+FORMS = (
+    ("special", 2, FENCE_AFTER),
+    ("lowest", 1, 3),
+    ("positive", 3, FENCE_AFTER),
+    ("negative", 2, 0),
+    ("edges", 1, FENCE_BEFORE),
+    ("", 3, 0),
+)
+"""The standard inputs of a size: what holds of the numbers, cores, place in memory."""
 BATCH = 100
 
 
@@ -54,11 +63,12 @@ class Subject:
         return lower_cpp(self.program, self.name, self.schedule)
 
     def prepare(self) -> None:
-        """Run the interpreter on the standard inputs: each size plain, and with special values,
-        odd places in memory and another number of cores."""
+        """Run the interpreter on the standard inputs: every size with numbers of every form."""
         for number, names in enumerate(self.sizes):
-            for special, cores, shift in ((False, 3, 0), (True, 2, FENCE_AFTER), (False, 1, 3)):
-                case = Case(0, dict(names), cores, "sequential", 31 * number + cores, special)
+            for form, cores, shift in FORMS:
+                seed = 31 * number + cores + shift
+                own = "" if form == "special" else form
+                case = Case(0, dict(names), cores, "sequential", seed + 9, form == "special", own)
                 given = arguments(self.program, self.name, case)
                 assert given is not None, (self.label, names)
                 want = interpreted(self.program, self.name, case, given, self.schedule)
@@ -119,7 +129,7 @@ def judge(
             path, alive = _built(subject.lowered, some, flags)
             if flags is BUILDS[0]:
                 verdicts.refused += len(some) - len(alive)
-            for calls in (subject.calls[-1:], subject.calls[-4:-1], subject.calls[:-4]):
+            for calls in (subject.calls[-1:], subject.calls[-6:-1], subject.calls[:-6]):
                 dead = _noticed(subject, path, alive, calls)
                 verdicts.killed += [m for (m, _), gone in zip(alive, dead, strict=True) if gone]
                 alive = [pair for pair, gone in zip(alive, dead, strict=True) if not gone]
@@ -184,7 +194,9 @@ def _built(
         try:
             library = build("\n".join(texts), *FLAGS, *flags)
         except AssertionError as error:
-            lines = [int(found) for found in re.findall(r"\.cpp:(\d+):\d+: error", str(error))]
+            # An error inside a template names the line that asked for it, too.
+            said = re.findall(r"\.cpp:(\d+):\d+:\s+(?:error|required from)", str(error))
+            lines = [int(found) for found in said if int(found) > begin.count("\n") + 1]
             bad = {next(k for k, end in enumerate(ends) if line < end) for line in lines}
             assert bad, str(error)
             alive = [pair for k, pair in enumerate(alive) if k not in bad]

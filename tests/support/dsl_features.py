@@ -38,8 +38,11 @@ def _map(
     alloc = f'\n    b = tl.ub(TILE, "{dtype}")' if second else ""
     load = "\n            tl.load(b, w[i:i + n])" if second else ""
     lines = textwrap.indent(textwrap.dedent(body).strip(), " " * 12)
+    used = [n for n, call in (("s: tl.f32", ", s"), ("p: tl.i64", ", p")) if call in body]
+    scalars = "".join(f", {item}" for item in used)
+    names = "".join(f", {item[0]}" for item in used)
     text = f"""{HEAD}@tl.kernel
-def k(x: "{dtype}[N]"{extra}, y: "{out}[N]", s: tl.f32, p: tl.i64, TILE: tl.const = 72):
+def k(x: "{dtype}[N]"{extra}, y: "{out}[N]"{scalars}, TILE: tl.const = 72):
     a = tl.ub(TILE, "{dtype}", buf=2){alloc}
     y_ub = tl.ub(TILE, "{out}", buf=2){more}
     for i, n in tl.core_tiles(N, TILE):
@@ -52,9 +55,9 @@ def k(x: "{dtype}[N]"{extra}, y: "{out}[N]", s: tl.f32, p: tl.i64, TILE: tl.cons
 
 
 @tl.host
-def f(x: "{dtype}[N]"{extra}, s: tl.f32, p: tl.i64) -> "{out}[N]":
+def f(x: "{dtype}[N]"{extra}{scalars}) -> "{out}[N]":
     y = tl.empty("{out}[N]")
-    k[tl.num_cores()](x, {"w, " if second else ""}y, s, p)
+    k[tl.num_cores()](x, {"w, " if second else ""}y{names})
     return y
 """
     return Feature(text, ({"N": 1}, {"N": 73}, {"N": 144}, {"N": 300}))
@@ -147,7 +150,7 @@ FEATURES: dict[str, Feature] = {
     "cast_from_f32": _map('tl.muls(a2, a, 2.5)\ntl.cast(y_ub, a2, round="floor")', out="i8",
                           more='\n    a2 = tl.ub(TILE, "f32")'),
     "cast_from_bf16": _map("tl.cast(y_ub, a)\ntl.adds(y_ub, y_ub, 1.0)", "bf16", "f32"),
-    "cast_from_u8": _map("tl.cast(y_ub, a)\ntl.muls(y_ub, y_ub, 0.5)", "u8", "f16"),
+    "cast_from_u8": _map("tl.cast(y_ub, a)\ntl.muls(y_ub, y_ub, 0.3)", "u8", "f16"),
     "compare_and_select": _map('tl.cmp(m, a, s, "lt")\ntl.select(y_ub, m, a, b)', second=True,
                                more='\n    m = tl.ub(TILE, "mask")'),
     "leaky": _map("tl.leaky_relu(y_ub, a, 0.25)\ntl.abs(y_ub, y_ub)"),
@@ -253,17 +256,26 @@ with tl.compute():
 with tl.compute():
     tl.cumsum(y_ub, a, axis=0)
 """),
-    "rows_of_a_buffer": _square('t = tl.ub(16, "f32")', """
-with tl.compute():
-    tl.copy(y_ub, a)
-    tl.copy(t, a[0, :])
-for k in range(m):
-    with tl.compute():
-        tl.min(t, t, a[k, :])
-for k in range(m):
-    with tl.compute():
-        tl.sub(y_ub[k, :], y_ub[k, :], t)
-"""),
+    "rows_of_a_buffer": _kernel('x: "f32[R, C]"', "f32[R, C]", """
+        a = tl.ub((16, 40), "f32")
+        y_ub = tl.ub((16, 40), "f32")
+        t = tl.ub(40, "f32")
+        for r, m in tl.core_tiles(R, 16):
+            for c, n in tl.tiles(C, 40):
+                with tl.copyin():
+                    tl.load(a, x[r:r + m, c:c + n])
+                with tl.compute():
+                    tl.copy(y_ub, a)
+                    tl.fill(t, 5.0, n)
+                for k in range(m):
+                    with tl.compute():
+                        tl.min(t, t, a[k, :])
+                for k in range(m):
+                    with tl.compute():
+                        tl.sub(y_ub[k, :], y_ub[k, :], t)
+                with tl.copyout():
+                    tl.store(y[r:r + m, c:c + n], y_ub)
+        """, {"R": 1, "C": 1}, {"R": 16, "C": 80}, {"R": 33, "C": 41}, {"R": 27, "C": 100}),
     "transposed": _kernel('x: "f32[R, C]"', "f32[C, R]", """
         a = tl.ub((8, 24), "f32")
         y_ub = tl.ub((24, 8), "f32")
@@ -289,7 +301,7 @@ for k in range(m):
                     tl.add(acc, acc, a)
             with tl.copyout():
                 tl.store(y[c:c + n], acc)
-        """, {"R": 1, "C": 1}, {"R": 5, "C": 80}, {"R": 7, "C": 41}, {"R": 6, "C": 100}),
+        """, {"R": 1, "C": 1}, {"R": 8, "C": 80}, {"R": 11, "C": 41}, {"R": 6, "C": 100}),
     "window": _kernel('x: "f32[R, C]"', "f32[R, C]", """
         a = tl.ub(64, "f32")
         y_ub = tl.ub(64, "f32")

@@ -49,6 +49,8 @@ class Case:
     Attributes:
         number: The program's.
         names: Values of dimension names and scalars.
+        special: Whether infinities and the like are among the numbers.
+        form: What else holds of the numbers, see `FORMS`.
     """
 
     number: int
@@ -57,6 +59,7 @@ class Case:
     order: str
     seed: int
     special: bool = False
+    form: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,12 +109,45 @@ def at_most(seconds: float) -> Iterator[None]:
 SPECIAL = (np.inf, -np.inf, np.nan, 0.0, -0.0, 1e-40, -1e-42, 3.0e38, -3.0e38, 65504.0, 1e30)
 
 
-def tensor(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator, special: bool) -> Any:
+def _negative(values: Any, rng: np.random.Generator) -> Any:
+    return -np.abs(values) - 0.5
+
+
+def _positive(values: Any, rng: np.random.Generator) -> Any:
+    return np.abs(values) + 0.5
+
+
+def _lowest(values: Any, rng: np.random.Generator) -> Any:
+    """The first row is as low as a running maximum may start."""
+    values = _negative(values, rng)
+    values.reshape(-1, values.shape[-1])[0] = -3.0e38
+    return values
+
+
+EDGES = (0, -1, 15, 16, 17, 39, 40, 41, 63, 64, 65, 71, 72, 73, 127, 128)
+
+
+def _edges(values: Any, rng: np.random.Generator) -> Any:
+    """Each row has one number that outweighs the others, at an edge of a tile."""
+    start = int(rng.integers(len(EDGES)))
+    for number, row in enumerate(values.reshape(-1, values.shape[-1])):
+        places = [place for place in EDGES if place < row.size]
+        row[places[(start + number) % len(places)]] = (30.0, -30.0)[int(rng.integers(2))]
+    return values
+
+
+FORMS = {"negative": _negative, "positive": _positive, "lowest": _lowest, "edges": _edges}
+"""What may hold of all numbers of a float tensor."""
+
+
+def tensor(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator, case: Case) -> Any:
     """Numbers of any size and sign; whole ones among the floats, and special ones if asked for."""
     if dtype.is_float:
         values = rng.standard_normal(shape).astype(np.float32)
         values = np.where(rng.random(shape) < 0.3, np.rint(values * 3), values)
-        if special:
+        if case.form:
+            values = FORMS[case.form](values, rng)
+        if case.special:
             some = rng.choice(np.array(SPECIAL, np.float32), shape)
             values = np.where(rng.random(shape) < 0.08, some, values)
         values = values.astype(np.float32)
@@ -122,7 +158,7 @@ def tensor(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator, speci
     limits = np.iinfo(NUMPY[dtype])
     low, high = (-9, 9) if limits.min else (0, 9)
     values = rng.integers(low, high, shape)
-    if special:
+    if case.special:
         some = rng.choice([limits.min, limits.max, limits.max - 1], shape)
         values = np.where(rng.random(shape) < 0.08, some, values)
     return values.astype(NUMPY[dtype])
@@ -149,7 +185,7 @@ def arguments(program: Program, name: str, case: Case) -> dict[str, Any] | None:
                 return None
             if min(shape) < 1 or np.prod([float(size) for size in shape]) > LARGEST:
                 return None
-            given[param.name.text] = tensor(param.type.dtype, shape, rng, case.special)
+            given[param.name.text] = tensor(param.type.dtype, shape, rng, case)
     return given
 
 
@@ -197,7 +233,8 @@ def noisy(
 def wide(array: Any, dtype: DType) -> Any:
     """Numbers as float64, integers as they are."""
     values = from_bf16(array) if dtype is DType.BF16 else array
-    return values.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return values.astype(np.float64)
 
 
 # --- comparison ----------------------------------------------------------------------------------
@@ -411,6 +448,7 @@ def cases_of(number: int, sizes: Sequence[dict[str, int]], rng: random.Random) -
             rng.choice(ORDERS),
             rng.randrange(1 << 30),
             rng.random() < 0.3,
+            rng.choice(["", "", "edges", "negative", "positive"]),
         )
         for names in sizes
     ]

@@ -38,9 +38,11 @@ def nudged(values: Any, units: float, rng: np.random.Generator, least: Any = 0.0
 
 def _summed(operands: list[Any], axis: int | None, values: Any, rng: np.random.Generator) -> Any:
     with np.errstate(all="ignore"):
-        size = np.abs(operands[0].astype(np.float64)).sum(axis=axis, keepdims=axis is not None)
-        is_over = np.isfinite(size) & (size > np.finfo(np.float32).max)
-        size = np.where(np.isfinite(size), size, 0.0) * 1.2e-7
+        numbers = np.abs(operands[0].astype(np.float64))
+        numbers = np.where(np.isfinite(numbers), numbers, 0.0)
+        size = numbers.sum(axis=axis, keepdims=axis is not None)
+        is_over = size > np.finfo(np.float32).max
+        size = size * 1.2e-7
     moved = nudged(np.asarray(values), 1.0, rng, size.reshape(np.shape(values)))
     # A sum that overflows on its way depends on the order.
     ends = rng.choice(np.array([np.inf, -np.inf, np.nan]), moved.shape).astype(moved.dtype)
